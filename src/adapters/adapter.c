@@ -119,6 +119,17 @@ adapter_is_stub(const Adapter *self, const Json *envelope)
 	return json_is_true(adapter_noted(self, envelope, "/stub"), "");
 }
 
+Json *
+adapter_bearer(const Adapter *self, const List *envelopes)
+{
+	ListCell   *lc;
+
+	foreach(lc, envelopes)
+		if (!adapter_is_stub(self, lfirst(lc)))
+			return lfirst(lc);
+	return NULL;
+}
+
 void
 adapter_note_native(const Adapter *self, Json *envelope, const char *field, Json *native)
 {

@@ -150,6 +150,9 @@ extern Json *adapter_envelope(MessageType type);
 extern void adapter_mark_stub(const Adapter *self, Json *envelope);
 extern bool adapter_is_stub(const Adapter *self, const Json *envelope);
 
+/* Returns the first envelope that is not a stub, or NULL if there is none. */
+extern Json *adapter_bearer(const Adapter *self, const List *envelopes);
+
 /*
  * Puts a value into meta.<name> at a path below it, such as "/v".  Does
  * nothing if the value is NULL.

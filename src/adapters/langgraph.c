@@ -139,6 +139,27 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	return true;
 }
 
+/* Is it an array of messages, without metadata as its last element? */
+static bool
+langgraph_is_list(const Json *data)
+{
+	return data->kind == JSON_ARRAY && data->n > 0 && langgraph_is_message(data->items[data->n - 1]);
+}
+
+/*
+ * Does the bare data belong to LangGraph?  A list of messages is a batch of
+ * documents, unless something around it says otherwise.
+ */
+static bool
+langgraph_is_ours(const LanggraphChunk *chunk)
+{
+	bool		are_pieces;
+
+	if (langgraph_has_messages(chunk->data, &are_pieces))
+		return !langgraph_is_list(chunk->data);
+	return chunk->kind != LANGGRAPH_CHUNK || langgraph_interrupts(chunk->data) || langgraph_is_debug(chunk->data);
+}
+
 /*
  * Determines what a document is.  Returns false if it does not belong to
  * LangGraph.
@@ -146,22 +167,12 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 static bool
 langgraph_open(Json *raw, LanggraphChunk *chunk)
 {
-	bool		are_pieces;
+	bool		is_wrapped = langgraph_open_around(raw, chunk);
 
-	if (!langgraph_open_around(raw, chunk))
-	{
+	if (!is_wrapped)
 		*chunk = (LanggraphChunk) {LANGGRAPH_BARE, LANGGRAPH_CHUNK, SLICE_NONE, NULL, raw, ""};
-		chunk->kind = langgraph_kind(chunk);
-		/*
-		 * an array that ends with a message is a batch of messages, unless
-		 * something else says what it is
-		 */
-		return chunk->kind == LANGGRAPH_MESSAGE ? raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1]) :
-			chunk->kind != LANGGRAPH_CHUNK || langgraph_interrupts(raw) || langgraph_is_debug(raw) ||
-			(langgraph_has_messages(raw, &are_pieces) && (raw->kind == JSON_OBJECT || !langgraph_is_message(raw->items[raw->n - 1])));
-	}
 	chunk->kind = langgraph_kind(chunk);
-	return true;
+	return is_wrapped || langgraph_is_ours(chunk);
 }
 
 static const char *
@@ -213,19 +224,48 @@ langgraph_read(const Adapter *self, const LanggraphChunk *chunk, const Json *con
 	return langgraph_read_chunk(self, chunk, context);
 }
 
-/*
- * Returns the envelope that stands for the document, which is the first that
- * is not a stub.
- */
-static Json *
-langgraph_bearer(const Adapter *self, List *envelopes)
+/* Notes how the document wraps its data, and what the data is. */
+static void
+langgraph_note_form(const Adapter *self, Json *envelope, const LanggraphChunk *chunk)
 {
-	ListCell   *lc;
+	adapter_note(self, envelope, "/form", json_of_cstring(langgraph_forms[chunk->form]));
+	adapter_note(self, envelope, "/kind", json_of_cstring(langgraph_kinds[chunk->kind]));
+	adapter_note(self, envelope, "/type", json_get(envelope, "/type"));
+	if (slice_present(chunk->mode))
+		adapter_note(self, envelope, "/mode", json_of_text(chunk->mode));
+	adapter_note(self, envelope, "/ns", chunk->ns);
+	if (chunk->kind != LANGGRAPH_MESSAGE || chunk->data->kind != JSON_ARRAY)
+		return;
+	adapter_note(self, envelope, "/list", json_of_bool(true));
+	if (langgraph_is_list(chunk->data))
+		adapter_note(self, envelope, "/alone", json_of_bool(true));
+}
 
-	foreach(lc, envelopes)
-		if (!adapter_is_stub(self, lfirst(lc)))
-			return lfirst(lc);
-	return NULL;
+/* Notes the ID of the document around the data, if the data has none. */
+static void
+langgraph_note_outer_id(const Adapter *self, Json *envelope, const LanggraphChunk *chunk, Slice id, const Json *context)
+{
+	if (adapter_noted(self, envelope, "/native/id") != NULL || chunk->kind == LANGGRAPH_EVENT)
+		return;
+	if (!slice_present(id))
+		langgraph_note_seq(self, envelope, context, chunk->mode);
+	else
+	{
+		adapter_note_native(self, envelope, "id", json_of_text(id));
+		adapter_note(self, envelope, "/numbered", json_of_bool(true));
+	}
+}
+
+/* The task of a node in a subgraph belongs to the task of the node that contains the subgraph. */
+static void
+langgraph_note_outer_task(const Adapter *self, Json *envelope, const LanggraphChunk *chunk)
+{
+	Slice		outer = langgraph_outer_task(chunk);
+
+	if (!slice_present(outer) || (chunk->kind != LANGGRAPH_TASK && chunk->kind != LANGGRAPH_DEBUG))
+		return;
+	json_take(envelope, "/parent_task_id");
+	adapter_note_native(self, envelope, "parent_task_id", json_of_text(outer));
 }
 
 static List *
@@ -234,45 +274,20 @@ langgraph_inbound(const Adapter *self, const Json *raw, const Json *context)
 	LanggraphChunk chunk;
 	List	   *envelopes;
 	Json	   *bearer;
-	Slice		outer;
 	Slice		id;
 
 	if (!langgraph_open(unconstify(Json *, raw), &chunk))
 		adapter_fault(self, "", "WRONG_TYPE", "%s", langgraph_declines(self, raw));
 	id = chunk.form == LANGGRAPH_BARE ? SLICE_NONE : adapter_find_word(self, raw, chunk.form == LANGGRAPH_SSE ? "/id" : "/event_id");
-	outer = langgraph_outer_task(&chunk);
 	if (langgraph_is_dropped(&chunk, context))
 		return NIL;
 	envelopes = langgraph_read(adapter_within(self, chunk.at), &chunk, context);
-	bearer = langgraph_bearer(self, envelopes);
+	bearer = adapter_bearer(self, envelopes);
 	if (bearer == NULL)
 		return NIL;
-	if (slice_present(outer) && (chunk.kind == LANGGRAPH_TASK || chunk.kind == LANGGRAPH_DEBUG))
-	{
-		json_take(bearer, "/parent_task_id");
-		adapter_note_native(self, bearer, "parent_task_id", json_of_text(outer));
-	}
-	adapter_note(self, bearer, "/form", json_of_cstring(langgraph_forms[chunk.form]));
-	adapter_note(self, bearer, "/kind", json_of_cstring(langgraph_kinds[chunk.kind]));
-	adapter_note(self, bearer, "/type", json_get(bearer, "/type"));
-	if (slice_present(chunk.mode))
-		adapter_note(self, bearer, "/mode", json_of_text(chunk.mode));
-	adapter_note(self, bearer, "/ns", chunk.ns);
-	if (chunk.kind == LANGGRAPH_MESSAGE && chunk.data->kind == JSON_ARRAY)
-	{
-		adapter_note(self, bearer, "/list", json_of_bool(true));
-		if (langgraph_is_message(chunk.data->items[chunk.data->n - 1]))
-			adapter_note(self, bearer, "/alone", json_of_bool(true));
-	}
-	if (adapter_noted(self, bearer, "/native/id") != NULL || chunk.kind == LANGGRAPH_EVENT)
-		return envelopes;
-	if (slice_present(id))
-	{
-		adapter_note_native(self, bearer, "id", json_of_text(id));
-		adapter_note(self, bearer, "/numbered", json_of_bool(true));
-	}
-	else
-		langgraph_note_seq(self, bearer, context, chunk.mode);
+	langgraph_note_outer_task(self, bearer, &chunk);
+	langgraph_note_form(self, bearer, &chunk);
+	langgraph_note_outer_id(self, bearer, &chunk, id, context);
 	return envelopes;
 }
 

@@ -110,6 +110,17 @@ langgraph_task_type(const Json *task)
 	return interrupts != NULL && interrupts->n > 0 ? MSG_TASK_PROGRESS : MSG_TASK_RESULT;
 }
 
+Json *
+langgraph_task_stub(const Adapter *self, Slice id, Slice agent, const Json *context)
+{
+	Json	   *stub = adapter_envelope(MSG_TASK_REQUEST);
+
+	adapter_note_native(self, stub, "id", json_of_cstring(psprintf("%.*s/request", id.len, id.s)));
+	langgraph_put_recipient(stub, context, agent);
+	adapter_mark_stub(self, stub);
+	return stub;
+}
+
 List *
 langgraph_read_task(const Adapter *self, const Json *task, const Json *context)
 {
@@ -117,7 +128,6 @@ langgraph_read_task(const Adapter *self, const Json *task, const Json *context)
 	Json	   *envelope = adapter_envelope(type);
 	Slice		id = adapter_require_word(self, task, "/id");
 	Slice		agent = adapter_find_agent(self, task, "/name");
-	Json	   *stub;
 
 	json_put_text(envelope, "/from/agent_id", agent);
 	adapter_note_native(self, envelope, "task_id", json_get(task, "/id"));
@@ -136,11 +146,7 @@ langgraph_read_task(const Adapter *self, const Json *task, const Json *context)
 	if (type != MSG_TASK_ACCEPT)
 		return list_make1(envelope);
 	json_put(envelope, "/payload/input", adapter_member(task, "/input"));
-	stub = adapter_envelope(MSG_TASK_REQUEST);
-	adapter_note_native(self, stub, "id", json_of_cstring(psprintf("%.*s/request", id.len, id.s)));
-	langgraph_put_recipient(stub, context, slice_present(agent) ? agent : SLICE_OF("agent:node"));
-	adapter_mark_stub(self, stub);
-	return list_make2(stub, envelope);
+	return list_make2(langgraph_task_stub(self, id, slice_present(agent) ? agent : SLICE_OF("agent:node"), context), envelope);
 }
 
 Json *

@@ -102,20 +102,33 @@ langgraph_is_stream(const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
+/*
+ * Returns the arguments of a tool that are the only member "input" of the
+ * input, or NULL if the input is not of this form.
+ */
+static Json *
+langgraph_inner_input(const Json *data)
+{
+	const Json *input = json_get_kind(data, "/input", JSON_OBJECT);
+
+	return input != NULL && input->n == 1 ? adapter_member(input, "/input") : NULL;
+}
+
 static void
 langgraph_read_data(const Adapter *self, const Json *raw, Json *envelope)
 {
 	Json	   *data = adapter_member(raw, "/data");
+	Json	   *args;
 
 	switch (adapter_type(envelope))
 	{
 		case MSG_TOOL_CALL:
 			json_put(envelope, "/payload", json_new_object());
 			tooling_put_name(self, envelope, "/name", adapter_require_word(self, raw, "/name"));
-			tooling_put_args(self, envelope, adapter_member(data, "/input/input") != NULL && json_get(data, "/input")->n == 1 ?
-							 json_get(data, "/input/input") : adapter_member(data, "/input"));
-			if (adapter_member(data, "/input/input") != NULL && json_get(data, "/input")->n == 1)
+			args = langgraph_inner_input(data);
+			if (args != NULL)
 				adapter_note(self, envelope, "/inner", json_of_bool(true));
+			tooling_put_args(self, envelope, args != NULL ? args : adapter_member(data, "/input"));
 			break;
 		case MSG_TOOL_RESULT:
 			langgraph_put_answer(self, envelope, adapter_member(data, "/output"));
@@ -201,12 +214,7 @@ langgraph_stub(const Adapter *self, const Json *raw, const Json *envelope, const
 		json_put(stub, "/from", json_get(envelope, "/from"));
 	}
 	else if (adapter_type(envelope) == MSG_TASK_ACCEPT && slice_present(task) && slice_present(agent))
-	{
-		stub = adapter_envelope(MSG_TASK_REQUEST);
-		adapter_note_native(self, stub, "id", json_of_cstring(psprintf("%.*s/request", task.len, task.s)));
-		langgraph_put_recipient(stub, context, agent);
-		adapter_mark_stub(self, stub);
-	}
+		stub = langgraph_task_stub(self, task, agent, context);
 	return stub;
 }
 

@@ -141,6 +141,9 @@ extern void langgraph_note_seq(const Adapter *self, Json *envelope, const Json *
 
 /* --- langgraph_chunk.c --- */
 
+/* Returns a stub of the request for a task that has started. */
+extern Json *langgraph_task_stub(const Adapter *self, Slice id, Slice agent, const Json *context);
+
 extern List *langgraph_read_task(const Adapter *self, const Json *task, const Json *context);
 extern Json *langgraph_task_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_debug(const Adapter *self, const Json *data, const Json *context);

@@ -22,12 +22,9 @@
 static Json *
 translation_bearer(const Adapter *adapter, List *envelopes)
 {
-	ListCell   *lc;
+	Json	   *bearer = adapter_bearer(adapter, envelopes);
 
-	foreach(lc, envelopes)
-		if (!adapter_is_stub(adapter, lfirst(lc)))
-			return lfirst(lc);
-	return envelopes != NIL ? llast(envelopes) : NULL;
+	return bearer != NULL || envelopes == NIL ? bearer : llast(envelopes);
 }
 
 /*
