@@ -52,30 +52,36 @@ langgraph_note_seq(const Adapter *self, Json *envelope, const Json *context, Sli
 							json_of_cstring(psprintf("%.*s/" INT64_FORMAT, of.len, slice_present(of) ? of.s : "", seq)));
 }
 
+/* Returns the place after the last such byte, or 0 if there is none. */
+static int
+langgraph_after_last(Slice text, char byte)
+{
+	int			place = text.len;
+
+	while (place > 0 && text.s[place - 1] != byte)
+		place--;
+	return place;
+}
+
 /*
- * Returns the last task of the namespace "outer:<task>|node:<task>" or, with
- * outer, the one before it.
+ * Returns the task of the innermost node of a namespace, which is
+ * "outer:<task>|inner:<task>", or an absent slice if it names none.
  */
 static Slice
-langgraph_ns_task(Slice ns, bool outer)
+langgraph_inner_task(Slice ns)
 {
-	const char *begin = ns.s;
-	const char *end = ns.s + ns.len;
+	int			task = langgraph_after_last(ns, ':');
 
-	for (const char *at = ns.s; at < ns.s + ns.len; at++)
-		if (*at == '|')
-		{
-			end = outer ? at : end;
-			begin = outer ? begin : at + 1;
-		}
-	for (const char *at = begin; outer && at < end; at++)
-		begin = *at == '|' ? at + 1 : begin;
-	if (outer && end == ns.s + ns.len)
-		return SLICE_NONE;
-	for (const char *at = end; at > begin; at--)
-		if (at[-1] == ':')
-			return at < end ? (Slice) {at, end - at} : SLICE_NONE;
-	return SLICE_NONE;
+	return task > langgraph_after_last(ns, '|') && task < ns.len ? (Slice) {ns.s + task, ns.len - task} : SLICE_NONE;
+}
+
+/* The same for the node that contains the innermost one. */
+static Slice
+langgraph_containing_task(Slice ns)
+{
+	int			inner = langgraph_after_last(ns, '|');
+
+	return inner > 0 ? langgraph_inner_task((Slice) {ns.s, inner - 1}) : SLICE_NONE;
 }
 
 Slice
@@ -85,8 +91,8 @@ langgraph_outer_task(const LanggraphChunk *chunk)
 	const Json *last = json_is(chunk->ns, JSON_ARRAY) && chunk->ns->n > 0 ? chunk->ns->items[chunk->ns->n - 1] : NULL;
 
 	if (bar != NULL)
-		return langgraph_ns_task((Slice) {bar + 1, chunk->mode.s + chunk->mode.len - bar - 1}, false);
-	return json_is(last, JSON_TEXT) ? langgraph_ns_task(last->text, false) : SLICE_NONE;
+		return langgraph_inner_task((Slice) {bar + 1, chunk->mode.s + chunk->mode.len - bar - 1});
+	return json_is(last, JSON_TEXT) ? langgraph_inner_task(last->text) : SLICE_NONE;
 }
 
 Slice
@@ -94,7 +100,7 @@ langgraph_node_task(const Json *metadata)
 {
 	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
 
-	return slice_present(ns) ? langgraph_ns_task(ns, false) : SLICE_NONE;
+	return slice_present(ns) ? langgraph_inner_task(ns) : SLICE_NONE;
 }
 
 void
@@ -105,7 +111,7 @@ langgraph_read_own(const Adapter *self, const Json *metadata, Json *envelope, bo
 	 * not the run
 	 */
 	Slice		ns = json_get_text(metadata, "/langgraph_checkpoint_ns");
-	bool		is_nested = is_of_node && slice_present(ns) && slice_present(langgraph_ns_task(ns, true));
+	bool		is_nested = is_of_node && slice_present(ns) && slice_present(langgraph_containing_task(ns));
 
 	for (int i = 0; i < lengthof(langgraph_own); i++)
 	{
@@ -171,7 +177,7 @@ langgraph_read_place(const Adapter *self, const Json *metadata, Json *envelope, 
 {
 	Slice		ns = adapter_find_word(self, metadata, "/langgraph_checkpoint_ns");
 	Slice		task = begins ? SLICE_NONE : langgraph_node_task(metadata);
-	Slice		outer = slice_present(ns) ? langgraph_ns_task(ns, true) : SLICE_NONE;
+	Slice		outer = slice_present(ns) ? langgraph_containing_task(ns) : SLICE_NONE;
 	Json	   *run = root != NULL ? root : adapter_find_name(self, metadata, "/run_id");
 
 	json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, metadata, "/langgraph_node"));
@@ -204,7 +210,7 @@ langgraph_ns_of(const Adapter *self, const Json *envelope)
 {
 	Json	   *noted = adapter_noted(self, envelope, "/checkpoint_ns");
 	Slice		task = json_get_text(adapter_noted(self, envelope, "/native"), "/task_id");
-	Slice		was = json_is(noted, JSON_TEXT) ? langgraph_ns_task(noted->text, false) : SLICE_NONE;
+	Slice		was = json_is(noted, JSON_TEXT) ? langgraph_inner_task(noted->text) : SLICE_NONE;
 
 	if (!slice_present(was) || !slice_present(task) || json_is_true(adapter_noted(self, envelope, ""), "/begins"))
 		return noted;
