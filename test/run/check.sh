@@ -150,18 +150,20 @@ regress_units() {
 	} 2>/dev/null
 }
 
-# regress_run OUTPUT LOG ARGUMENT...: pg_regress or pg_isolation_regress, as make
-# installcheck starts them
+# regress_run SECONDS OUTPUT LOG ARGUMENT...: pg_regress or pg_isolation_regress, as make
+# installcheck starts them, for so many seconds at most
 regress_run() {
-	local output=$1 log=$2
-	shift 2
+	local most=$(($1 * SLOW)) output=$2 log=$3 status
+	shift 3
 	as_server mkdir -p "$output"
 	[ -d "$SRC/tmp_input" ] ||
 		as_server make -s -C "$SRC" PG_CONFIG="$PG_CONFIG" tmp_input >"$log" 2>&1
-	run_child timeout -k 10 $((300 * SLOW)) "${AS_SERVER[@]}" env -C "$SRC" "$@" --bindir="$BINDIR" \
+	run_child timeout -k 10 "$most" "${AS_SERVER[@]}" env -C "$SRC" "$@" --bindir="$BINDIR" \
 		--inputdir="$SRC/tmp_input" --outputdir="$output" --host="$WORK" --user=postgres \
 		>>"$log" 2>&1
-	regress_units "$log" $? "$output/regression.diffs"
+	status=$?
+	[ "$status" != 124 ] || echo "cut off after $most s" >>"$log"
+	regress_units "$log" "$status" "$output/regression.diffs"
 }
 
 part_regress() {
@@ -169,7 +171,7 @@ part_regress() {
 	names=$(files 'test/sql/*.sql' | sed 's,.*/\(.*\)\.sql,\1,')
 	[ -n "$names" ] && runner "$program" || return 0
 	# shellcheck disable=SC2086
-	regress_run "$SRC" "$WORK/log/regress.log" "$program" --dbname=contrib_regression $names
+	regress_run 300 "$SRC" "$WORK/log/regress.log" "$program" --dbname=contrib_regression $names
 }
 
 part_isolation() {
@@ -177,7 +179,7 @@ part_isolation() {
 	names=$(files 'test/isolation/specs/*.spec' | sed 's,.*/\(.*\)\.spec,\1,' | grep -vx "$SKIP")
 	[ -n "$names" ] && runner "$program" "${program%/*}/isolationtester" || return 0
 	# shellcheck disable=SC2086
-	PGISOLATIONTIMEOUT=$((60 * SLOW)) regress_run "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
+	PGISOLATIONTIMEOUT=$((60 * SLOW)) regress_run 900 "$SRC/output_iso" "$WORK/log/isolation.log" "$program" \
 		--dbname=isolation_regression --load-extension=clutch fixture $names
 }
 
