@@ -218,21 +218,33 @@ add_stderr() {
 	mv "$1.all" "$1"
 }
 
-# These tests create their own clusters, in the copy, as the server's user.
+# tap_one FILE: with a log and a status of its own
+tap_one() {
+	local name
+	name=tap_$(basename "$1" .pl)
+	timeout -k 10 $((600 * SLOW)) prove -v "$1" >"$WORK/log/$name.log" 2>&1
+	echo $? >"$WORK/$name.status"
+}
+
+# These tests create their own clusters, in the copy, as the server's user.  They spend much
+# of their time waiting, so two of them run at a time.
 part_tap() {
-	local file log status
+	local file log name status
 	as_root cp "${OLD_SCRIPTS[@]/#/$TOP/test/fixtures/}" "$("$PG_CONFIG" --sharedir)/extension"
 	[ -n "$(files "$TAP_FILES")" ] && runner prove "$PGXS_DIR/src/test/regress/pg_regress" ||
 		return 0
+	export -f tap_one
+	files "$TAP_FILES" >"$WORK/tap_files"
+	run_child "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER -u PGDATABASE \
+		PATH="$BINDIR:$PATH" PERL5LIB="$PGXS_DIR/src/test/perl" PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" \
+		TESTDIR="$SRC" PGPORT=65432 TMPDIR="$WORK" WORK="$WORK" SLOW="$SLOW" \
+		xargs -a "$WORK/tap_files" -P 2 -I{} bash -c 'tap_one {}'
 	for file in $(files "$TAP_FILES"); do
-		log=$WORK/log/tap_$(basename "$file" .pl).log
-		run_child timeout -k 10 $((600 * SLOW)) "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER \
-			-u PGDATABASE PATH="$BINDIR:$PATH" PERL5LIB="$PGXS_DIR/src/test/perl" \
-			PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" TESTDIR="$SRC" \
-			PGPORT=65432 TMPDIR="$WORK" prove -v "$file" >"$log" 2>&1
-		status=$?
+		name=tap_$(basename "$file" .pl)
+		log=$WORK/log/$name.log
+		status=$(cat "$WORK/$name.status" || echo 1)
 		[ "$status" = 0 ] || add_stderr "$log" "$SRC/tmp_check/log/regress_log_$(basename "$file" .pl)"
-		tap_unit "$file" "$log" $status
+		tap_unit "$file" "$log" "$status"
 	done
 	as_root rm -f "${OLD_SCRIPTS[@]/#/$("$PG_CONFIG" --sharedir)/extension/}"
 }
@@ -312,7 +324,7 @@ trap 'exit 143' TERM HUP
 prepare check
 work_new clutch-check
 SRC=$WORK/src
-mkdir -p "$WORK/log"
+as_server mkdir -p "$WORK/log"
 
 part build part_build
 if [ "$FAILED" = 0 ]; then
