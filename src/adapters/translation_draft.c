@@ -106,10 +106,11 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 /*
  * Fills in the run and the thread.  The run is taken from the first of these
  * that has one: the envelope, its task or parent task if that is known here,
- * the document, the context.  If none has, the task, or a message without a
- * task, begins a run of its own.  The thread is taken from the envelope, the
- * document, the context, or the known task; otherwise it is derived from the
- * run.
+ * the document, the context.  If none has, it is the run that the parent task
+ * would begin, because subtasks may come before their parent; or else the
+ * task, or a message without a task, begins a run of its own.  The thread is
+ * taken from the envelope, the document, the context, or the known task;
+ * otherwise it is derived from the run.
  */
 static void
 translation_complete_run(Translation *t, Json *envelope, int place)
@@ -119,6 +120,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 	Slice		native_run = translation_native(t, "run_id");
 	Slice		native_thread = translation_native(t, "thread_id");
 	Slice		native_task = translation_native(t, "task_id");
+	Slice		native_parent = translation_native(t, "parent_task_id");
 	Slice		task = json_get_text(envelope, "/task_id");
 	Slice		parent = json_get_text(envelope, "/parent_task_id");
 	Slice		known_run = SLICE_NONE;
@@ -137,7 +139,8 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_context_id(t, "run_id", ID_RUN);
 	if (!slice_present(run))
 	{
-		Slice		key = slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
+		Slice		key = slice_present(native_parent) ? native_parent :
+			slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
 
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+SELECT plan((SELECT count(*)::int FROM outcome) + 19);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,13 @@ SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}',
 
 SELECT is(e ->> 'task_id', 'task:known', 'a task in the context counts for more than the correlation of a response')
 FROM fixture.sample s, clutch.inbound(s.raw, 'collab', '{"task_id": "task:known"}') AS e WHERE s.name = 'a success';
+
+-- the subtasks of a task, which may come before it
+CREATE TABLE below AS SELECT s.id, r.task_id, r.run_id, r.seq FROM (VALUES (1, 's1', 's0'), (2, 's2', 's0'), (3, 's0', NULL)) AS s(n, id, parent),
+	LATERAL clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', s.id, 'type', 'REQUEST', 'source', 'ui', 'destination', 'wren'),
+		'body', jsonb_build_object('action', 'a', 'payload', '{}'::jsonb, 'context', jsonb_strip_nulls(jsonb_build_object('taskId', s.parent))))) AS r;
+SELECT is((SELECT count(DISTINCT run_id)::int FROM below), 1, 'a task and the subtasks that came before it share a run');
+SELECT is((SELECT string_agg(b.id, ' ' ORDER BY b.seq) FROM below b JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = (SELECT task_id FROM below WHERE id = 's0')), 's1 s2', 'and are its children');
 
 -- as in the examples of the protocol
 SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clutch.outbound(e, 'collab') = x), 'task.result c-1 t', 'type and correlationId may stand beside the header')
