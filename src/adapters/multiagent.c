@@ -270,9 +270,17 @@ multiagent_write_content_type(const Json *envelope, Json *document)
 						 json_get(document, "/content/data") != NULL ? "json" : "text");
 }
 
+/* Can the document be read as an envelope of that type? */
+static bool
+multiagent_reads_as(const Json *document, MessageType type)
+{
+	return multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type;
+}
+
 /*
  * Writes the original role and intent, unless they would make the document be
- * read as another type.
+ * read as another type.  The role is given up first, because an agent's
+ * request, for example, has the role of a user, but any intent.
  */
 static void
 multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
@@ -292,26 +300,26 @@ multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 		if (slice_is(own, multiagent_roles[i].ours))
 			json_put_cstring(document, "/role", multiagent_roles[i].foreign);
 	json_put(document, "/intent", noted);
-	if (multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type)
+	if (multiagent_reads_as(document, type))
 		return;
 	json_put_cstring(document, "/role", role);
-	json_put_cstring(document, "/intent", intent);
+	if (!multiagent_reads_as(document, type))
+		json_put_cstring(document, "/intent", intent);
 }
 
 static Json *
 multiagent_outbound(const Adapter *self, const Json *envelope)
 {
 	Json	   *document = multiagent_document_of(self, envelope);
-	bool		foreign = multiagent_is_message(self, envelope);
+	bool		foreign = adapter_was_foreign(self, envelope);
 
 	json_put_cstring(document, "/protocol", PROTOCOL);
 	multiagent_write_content_type(envelope, document);
 	adapter_rows_outbound(self, multiagent_rows, envelope, document);
-	if (!foreign)
-	{
+	if (!foreign && json_get(document, "/agent/name") == NULL)
 		json_put(document, "/agent/name", json_get(document, "/agent/id"));
+	if (!foreign && json_get(document, "/agent/model") == NULL)
 		json_put_cstring(document, "/agent/model", "n/a");
-	}
 	if (!foreign || adapter_noted(self, envelope, "/native/ts") != NULL)
 		json_put(document, "/timestamp", json_get(envelope, "/ts"));
 	multiagent_write_trace(self, envelope, document);

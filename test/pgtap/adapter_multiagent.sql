@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + 20);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -54,6 +54,11 @@ FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = '
 
 SELECT is(e #>> '{to,0,agent_id}', 'agent:scraper', 'the call that a result needs goes to who answers it')
 FROM fixture.sample, clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m78"]'), 'multiagent') AS e WHERE name = 'the result of a tool' AND e ->> 'type' = 'tool.call';
+
+-- an envelope that was never foreign, with an intent, as rules make them
+SELECT is(concat_ws(' ', d ->> 'intent', d ->> 'timestamp', d -> 'agent', clutch.outbound(e || '{"meta": {"multiagent": {"intent": "reflect", "agent": {"name": "Kenneth", "model": "gpt-5"}}}}', 'multiagent') -> 'agent'),
+	'reflect 2026-02-01T13:20:11.123Z {"id": "ken", "name": "ken", "model": "n/a"} {"id": "ken", "name": "Kenneth", "model": "gpt-5"}', 'has what the protocol requires')
+FROM fixture.native, LATERAL (VALUES (envelope || '{"meta": {"multiagent": {"intent": "reflect"}}}')) AS v(e), LATERAL clutch.outbound(e, 'multiagent') AS d WHERE name = 'task.request';
 
 -- a message of LangGraph has type and content, too, but none names another protocol
 SELECT is(clutch.can_handle('{"protocol": "multiagent-1.0", "type": "ai", "content": {"type": "text"}, "role": "agent", "intent": "plan", "task": "t"}'), 'multiagent',
