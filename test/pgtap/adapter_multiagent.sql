@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 20);
+SELECT plan((SELECT count(*)::int FROM outcome) + 22);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -18,6 +18,9 @@ INSERT INTO said SELECT * FROM clutch.ingest('{"protocol": "multiagent-1.0", "ro
 	"content": {"type": "text", "text": "done"}, "trace": {"id": "q3", "parents": ["q1", "q2"]}}');
 SELECT is((SELECT count(DISTINCT (task_id, run_id))::int FROM said), 1, 'the first of the parents stands for the task');
 SELECT is((SELECT fixture.state(task_id) FROM said LIMIT 1), 'completed agent:wren 1', 'and what finishes it ends it');
+
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "intent": "plan", "task": "more", "content": {"type": "text"}, "trace": {"id": "q4", "parents": ["q3"]}}')$$),
+	'KL003 TASK_NOT_FOUND /task_id', 'a later message does not stand for it');
 
 -- what a tool returned, before and after its call
 SELECT is((SELECT string_agg(e ->> 'type', ' ' ORDER BY i) FROM clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m77"]'), 'multiagent') WITH ORDINALITY AS t(e, i)), 'tool.call tool.result', 'a result has the call that it needs')
@@ -42,6 +45,11 @@ SELECT is((SELECT concat_ws(' ', type, from_agent, envelope #>> '{payload,agent_
 	'agent.register agent:orchestrator agent:orchestrator', 'so does that of spec 001, word for word, and the door takes it');
 SELECT is((SELECT eligible || ' ' || detail FROM clutch.explain_route(clutch.envelope('task.request', 'agent:ui', payload => '{"q": 1}')) WHERE agent_id = 'agent:orchestrator'),
 	'false is the orchestrator, which does no tasks', 'but the orchestrator is given no task, even one that requires nothing');
+CREATE FUNCTION pg_temp.announces(at text, data jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT FROM clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'system', 'agent', '{"id": "wren"}'::jsonb, 'timestamp', at, 'intent', 'reflect', 'task', 'Announce', 'content', jsonb_build_object('type', 'json', 'data', '{"supports": ["text"]}' || data)));
+	SELECT capabilities::text FROM clutch.agents WHERE agent_id = 'agent:wren';
+$$;
+SELECT is(pg_temp.announces('2026-11-22T10:01:00Z', '{"card": {"v": "clutch/0.1", "agent_id": "agent:wren", "capabilities": [{"id": "skill:sing"}]}}') || pg_temp.announces('2026-11-22T10:02:00Z', '{}'), '{skill:sing}{}', 'each handshake brings its own card, or one without capabilities');
 SELECT is((clutch.unregister('agent:orchestrator')).duplicate, false, 'it can be removed');
 
 SELECT is(concat_ws(' ', d ->> 'role', d #>> '{content,type}', d #>> '{content,text}', d #>> '{content,data,code}'), 'agent error late TIMEOUT', 'a task.timeout is an error')
