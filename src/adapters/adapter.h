@@ -141,9 +141,9 @@ extern void adapter_note(const Adapter *self, Json *envelope, const char *path, 
  * of the envelope is derived: "id", "run_id", "thread_id", "task_id",
  * "parent_task_id", or "reply_to" (the native "id" of another envelope of the
  * run).  Does nothing if it is null or NULL.  A native "id" need be unique
- * only in its run.  A native task_id that is the ID of a task in this database
- * stands for that task, and a native thread_id that is the ID of that task's
- * thread stands for that thread.
+ * only in its run.  A native task_id that is the ID of a task in this
+ * database, or of its request, stands for that task, and a native thread_id
+ * that is the ID of that task's thread stands for that thread.
  *
  * The field "scope" is a text without which the others would not be unique,
  * such as the source of a CloudEvent.

@@ -4,8 +4,8 @@
  *	  Messages of the protocol "multiagent-1.0" (spec 001).
  *
  * The protocol has no tasks.  The first parent, which is the message that
- * began the conversation, stands for the task, and the last parent is the
- * message that is replied to.  Notes: intent, confidence, tags and agent are
+ * began the conversation, stands for the task, or for the parent of a task
+ * that a user requests.  The last parent is the message that is replied to.  Notes: intent, confidence, tags and agent are
  * members of the document; parents holds all parents but the last; uncalled is
  * true for the result of a tool without parents; body and made belong to a
  * card (multiagent_read_card).
@@ -133,6 +133,26 @@ multiagent_default(const Json *envelope, const char **role, const char **intent)
 
 /* -------------------------------------------------------------------- lineage */
 
+/*
+ * Notes the task, for which the message stands that began the conversation.
+ * A user who says more in a conversation requests a subtask, because that task
+ * has been requested already.
+ */
+static void
+multiagent_note_task(const Adapter *self, const Json *raw, Json *root, Json *envelope)
+{
+	Json	   *id = adapter_find_name(self, raw, "/trace/id");
+	bool		begins = root == id;
+
+	if (adapter_type(envelope) != MSG_TASK_REQUEST || begins)
+		adapter_note_native(self, envelope, "task_id", root);
+	else
+	{
+		adapter_note_native(self, envelope, "task_id", id);
+		adapter_note_native(self, envelope, "parent_task_id", root);
+	}
+}
+
 static void
 multiagent_read_trace(const Adapter *self, const Json *raw, const Json *context, Json *envelope)
 {
@@ -158,7 +178,7 @@ multiagent_read_trace(const Adapter *self, const Json *raw, const Json *context,
 	if (others->n > 0)
 		adapter_note(self, envelope, "/parents", others);
 	if (adapter_member(context, "/task_id") == NULL)
-		adapter_note_native(self, envelope, "task_id", root);
+		multiagent_note_task(self, raw, root, envelope);
 	if (!is_answer || (parents != NULL && parents->n > 0))
 		return;
 	call = json_is(root, JSON_TEXT) ? root->text : json_get_text(raw, "/timestamp");

@@ -62,17 +62,28 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 
 /* --------------------------------------------------------- run, thread and tasks */
 
-/* Returns the task that a native ID stands for.  If no task here has this ID, one is derived from it. */
+/*
+ * Returns the task that a native ID stands for: the task here that has this
+ * ID; or else the one that is derived from it.  If that does not exist either,
+ * the ID may be that of a request here, which was written as a document
+ * without having been foreign.  "begins" says that the document itself may
+ * request the task.
+ */
 static Slice
-translation_task_of(const Translation *t, const Json *envelope, Slice native)
+translation_task_of(const Translation *t, const Json *envelope, Slice native, bool begins)
 {
+	Slice		derived = translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+	bool		may_be_ours = native.len > 0 && native.len <= clutch_limits.max_id_bytes;
 	Slice		run_id;
 	Slice		thread_id;
+	Slice		task_id;
 
-	if (native.len > 0 && native.len <= clutch_limits.max_id_bytes &&
-		t->world->find_task(native, &run_id, &thread_id))
+	if (may_be_ours && t->world->find_task(native, &run_id, &thread_id))
 		return native;
-	return translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+	if (!may_be_ours || begins || t->world->find_task(derived, &run_id, &thread_id))
+		return derived;
+	task_id = t->world->find_requested_task(native);
+	return slice_present(task_id) && t->world->find_task(task_id, &run_id, &thread_id) ? task_id : derived;
 }
 
 static void
@@ -85,7 +96,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	const char *kind;
 
 	if (!slice_present(task) && slice_present(native))
-		task = translation_task_of(t, envelope, native);
+		task = translation_task_of(t, envelope, native, adapter_type(envelope) == MSG_TASK_REQUEST);
 	if (!slice_present(task))
 		task = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(task))
@@ -95,7 +106,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 		task = translation_derive(t, envelope, "task", kind, SLICE_NONE, key);
 	}
 	if (!slice_present(parent) && slice_present(native_parent))
-		parent = translation_task_of(t, envelope, native_parent);
+		parent = translation_task_of(t, envelope, native_parent, false);
 	if (!slice_present(parent))
 		parent = translation_context_id(t, "parent_task_id", ID_TASK);
 	json_put_text(envelope, "/task_id", task);

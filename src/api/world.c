@@ -156,6 +156,24 @@ world_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
 }
 
 static Slice
+world_find_requested_task(Slice id)
+{
+	RowScan		scan;
+	Slice		task_id = SLICE_NONE;
+	int			n = 0;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_start(&scan);
+	while (n < 2 && rows_next(&scan))
+		if (slice_is(rows_text(&scan, Anum_event_type), "task.request") &&
+			visible_event(rows_int8(&scan, Anum_event_seq)) && n++ == 0)
+			task_id = slice_copy(rows_text(&scan, Anum_event_task_id));
+	rows_end(&scan);
+	return n == 1 ? task_id : SLICE_NONE;
+}
+
+static Slice
 world_find_requester(Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
@@ -194,7 +212,8 @@ world_get(const Json *context)
 		.was_sent = world_was_sent,
 		.may_see = world_may_see,
 		.find_requester = world_find_requester,
-		.find_task = world_find_task
+		.find_task = world_find_task,
+		.find_requested_task = world_find_requested_task
 	};
 
 	return world;

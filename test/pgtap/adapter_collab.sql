@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + 22);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -42,6 +42,19 @@ CREATE TABLE below AS SELECT s.id, r.task_id, r.run_id, r.seq FROM (VALUES (1, '
 		'body', jsonb_build_object('action', 'a', 'payload', '{}'::jsonb, 'context', jsonb_strip_nulls(jsonb_build_object('taskId', s.parent))))) AS r;
 SELECT is((SELECT count(DISTINCT run_id)::int FROM below), 1, 'a task and the subtasks that came before it share a run');
 SELECT is((SELECT string_agg(b.id, ' ' ORDER BY b.seq) FROM below b JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = (SELECT task_id FROM below WHERE id = 's0')), 's1 s2', 'and are its children');
+
+-- a request that was never foreign is named by the ID in its document
+SELECT FROM clutch.register(fixture.card('heron'));
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:ours', task_id => 'task:ours')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:heron', 9) \g /dev/null
+CREATE TABLE below_ours AS SELECT * FROM clutch.ingest('{"header": {"messageId": "q8", "type": "REQUEST", "source": "heron", "destination": "heron"}, "body": {"action": "a", "payload": {}, "context": {"taskId": "msg_ours"}}}');
+SELECT is((SELECT t.parent_task_id || ' ' || t.run_id FROM below_ours JOIN clutch.tasks t USING (task_id)),
+	'task:ours run:ours', 'as the parent of another');
+SELECT is((SELECT r.task_id || ' ' || r.late FROM clutch.events q, LATERAL clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', 'q9', 'type', 'RESPONSE', 'source', 'heron', 'destination', 'ui', 'correlationId', clutch.outbound(q.envelope, 'collab') #> '{header,messageId}'),
+	'body', '{"status": "SUCCESS", "result": {}}'::jsonb)) AS r WHERE q.id = 'msg_ours'), 'task:ours false', 'and by its response');
+-- unless the ID is not unique, because somebody could have sent the other one to catch the response
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:theirs')) \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "q10", "type": "RESPONSE", "source": "heron", "correlationId": "msg_ours"}, "body": {"status": "SUCCESS"}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'if it is the ID of one request only');
 
 -- as in the examples of the protocol
 SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clutch.outbound(e, 'collab') = x), 'task.result c-1 t', 'type and correlationId may stand beside the header')

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 22);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -21,6 +21,19 @@ SELECT is((SELECT fixture.state(task_id) FROM said LIMIT 1), 'completed agent:wr
 
 SELECT is(fixture.fault($$SELECT clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "intent": "plan", "task": "more", "content": {"type": "text"}, "trace": {"id": "q4", "parents": ["q3"]}}')$$),
 	'KL003 TASK_NOT_FOUND /task_id', 'a later message does not stand for it');
+
+CREATE TABLE more AS SELECT r.* FROM (VALUES ('q5', '["q1", "q3"]'::jsonb), ('q6', '["q1", "q3", "q5"]')) AS u(id, parents), LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'user',
+	'agent', '{"id": "ui"}'::jsonb, 'intent', 'execute', 'task', 'more', 'content', '{"type": "text", "text": "and now?"}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents)), context => '{"to": "agent:wren"}') AS r;
+SELECT is((SELECT count(DISTINCT t.task_id) || ' ' || bool_and(t.run_id = s.run_id) FROM said s, more m JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = s.task_id), '2 true', 'what a user says later are requests below the task');
+SELECT is((SELECT clutch.outbound(e.envelope, 'multiagent') #> '{trace,parents}' FROM more m JOIN clutch.events e USING (seq) ORDER BY seq LIMIT 1), '["q1", "q3"]', 'whose parents come back');
+
+-- an answer to a request that was never foreign
+SELECT FROM clutch.register(fixture.card('heron'));
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:ours', task_id => 'task:ours')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:heron', 9) \g /dev/null
+SELECT is((SELECT r.task_id || ' ' || r.late FROM clutch.events q, LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "heron"}'::jsonb, 'intent', 'finalize',
+	'task', 'do', 'content', '{"type": "text"}'::jsonb, 'trace', jsonb_build_object('id', 'q7', 'parents', jsonb_build_array(clutch.outbound(q.envelope, 'multiagent') #> '{trace,id}')))) AS r WHERE q.id = 'msg_ours'),
+	'task:ours false', 'names it by the ID that its document had');
 
 -- what a tool returned, before and after its call
 SELECT is((SELECT string_agg(e ->> 'type', ' ' ORDER BY i) FROM clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m77"]'), 'multiagent') WITH ORDINALITY AS t(e, i)), 'tool.call tool.result', 'a result has the call that it needs')
