@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 22);
+SELECT plan((SELECT count(*)::int FROM outcome) + 23);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -55,6 +55,9 @@ SELECT is((SELECT r.task_id || ' ' || r.late FROM clutch.events q, LATERAL clutc
 -- unless the ID is not unique, because somebody could have sent the other one to catch the response
 SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:theirs')) \g /dev/null
 SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "q10", "type": "RESPONSE", "source": "heron", "correlationId": "msg_ours"}, "body": {"status": "SUCCESS"}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'if it is the ID of one request only');
+SELECT seq FROM generate_series(10, 30) n, LATERAL clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:heron}', id => 'msg_many', run_id => 'run:many' || n)) \g /dev/null
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_many', run_id => 'run:much')) \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "q11", "type": "RESPONSE", "source": "heron", "correlationId": "msg_many"}, "body": {"status": "SUCCESS"}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'and not of many events');
 
 -- as in the examples of the protocol
 SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clutch.outbound(e, 'collab') = x), 'task.result c-1 t', 'type and correlationId may stand beside the header')
