@@ -476,6 +476,7 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	ListCell   *lc;
 
 	translation_begin(&t);
+	translation_check_whole_context(&t);
 	/* later changes to the envelopes must not change the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));

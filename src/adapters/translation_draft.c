@@ -60,6 +60,49 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 	return value->text;
 }
 
+pg_noreturn static void
+translation_fault_recipients(void)
+{
+	translation_fault_context("to", "an agent ID or an array of agent IDs");
+}
+
+static void
+translation_add_context_recipient(Json *recipients, const Json *name)
+{
+	if (name->kind != JSON_TEXT)
+		translation_fault_recipients();
+	translation_check_context("to", ID_RECIPIENT, name->text);
+	adapter_add_recipient(recipients, name->text);
+}
+
+/* Returns the recipients that the context names, of which there may be none. */
+static Json *
+translation_context_recipients(const Translation *t)
+{
+	const Json *to = adapter_member(t->context, "/to");
+	Json	   *recipients = json_new_array();
+
+	if (json_is(to, JSON_ARRAY) && to->n == 0)
+		translation_fault_recipients();
+	if (json_is(to, JSON_ARRAY))
+		for (int i = 0; i < to->n; i++)
+			translation_add_context_recipient(recipients, to->items[i]);
+	else if (to != NULL)
+		translation_add_context_recipient(recipients, to);
+	return recipients;
+}
+
+void
+translation_check_whole_context(const Translation *t)
+{
+	(void) translation_context_id(t, "agent_id", ID_AGENT);
+	(void) translation_context_id(t, "run_id", ID_RUN);
+	(void) translation_context_id(t, "thread_id", ID_THREAD);
+	(void) translation_context_id(t, "task_id", ID_TASK);
+	(void) translation_context_id(t, "parent_task_id", ID_TASK);
+	(void) translation_context_recipients(t);
+}
+
 /* --------------------------------------------------------- run, thread and tasks */
 
 /*
@@ -264,14 +307,6 @@ translation_complete_sender(const Translation *t, Json *envelope)
 		json_put_text(envelope, "/from/agent_id", slice_present(context) ? context : t->world->default_agent());
 }
 
-/* Adds a recipient that the context names, or the default one. */
-static void
-translation_add_recipient(Json *recipients, Slice agent_id)
-{
-	translation_check_context("to", ID_RECIPIENT, agent_id);
-	adapter_add_recipient(recipients, agent_id);
-}
-
 /*
  * Returns the agent that has requested the task, for a report, and the
  * orchestrator otherwise.
@@ -287,33 +322,16 @@ translation_default_recipient(const Translation *t, const Json *envelope)
 	return slice_present(requester) ? requester : slice_of_cstring(clutch_orchestrator);
 }
 
-pg_noreturn static void
-translation_fault_recipients(void)
-{
-	translation_fault_context("to", "an agent ID or an array of agent IDs");
-}
-
 static void
 translation_complete_recipients(const Translation *t, Json *envelope)
 {
-	const Json *to = adapter_member(t->context, "/to");
-	Json	   *recipients = json_new_array();
+	Json	   *recipients;
 
 	if (adapter_member(envelope, "/to") != NULL)
 		return;
-	if (to == NULL)
-		translation_add_recipient(recipients, translation_default_recipient(t, envelope));
-	else if (to->kind == JSON_TEXT)
-		translation_add_recipient(recipients, to->text);
-	else if (to->kind != JSON_ARRAY || to->n == 0)
-		translation_fault_recipients();
-	else
-		for (int i = 0; i < to->n; i++)
-		{
-			if (to->items[i]->kind != JSON_TEXT)
-				translation_fault_recipients();
-			translation_add_recipient(recipients, to->items[i]->text);
-		}
+	recipients = translation_context_recipients(t);
+	if (recipients->n == 0)
+		adapter_add_recipient(recipients, translation_default_recipient(t, envelope));
 	json_put(envelope, "/to", recipients);
 }
 

@@ -70,6 +70,12 @@ extern void translation_rank(Translation *t, List *envelopes);
 /* --------------------------------------------------- translation_draft.c */
 
 /*
+ * Checks the members of the context that all adapters know, even if the
+ * document needs none of them.  Raises 22023.
+ */
+extern void translation_check_whole_context(const Translation *t);
+
+/*
  * Fills in the run, the thread and the tasks if the adapter has left them
  * open.  "place" is the number of the envelope among those of the document,
  * from 0.
