@@ -105,6 +105,15 @@ struct Adapter
 	/* Native IDs are unique only within a session, which the member "session" of the context names. */
 	bool		has_sessions;
 
+	/*
+	 * The path of a note with the native IDs of earlier messages of the
+	 * conversation, in order.  The native reply_to is the last of them.  If
+	 * the context names no task, an envelope belongs to the task that the last
+	 * of these messages has requested which has requested one; or else to that
+	 * of its native task_id.
+	 */
+	const char *conversation;
+
 	const char *base;			/* path of the document in the caller's
 								 * argument: "", or "/2" in a batch */
 

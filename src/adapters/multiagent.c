@@ -3,12 +3,14 @@
  * multiagent.c
  *	  Messages of the protocol "multiagent-1.0" (spec 001).
  *
- * The protocol has no tasks.  The first parent, which is the message that
- * began the conversation, stands for the task, or for the parent of a task
- * that a user requests.  The last parent is the message that is replied to.  Notes: intent, confidence, tags and agent are
- * members of the document; parents holds all parents but the last; uncalled is
- * true for the result of a tool without parents; body and made belong to a
- * card (multiagent_read_card).
+ * The protocol has no tasks.  The last parent that has requested a task stands
+ * for it, or else the first one, which is the message that began the
+ * conversation.  For a request, the first parent stands for the parent task.
+ * The last parent is the message that is replied to.
+ *
+ * Notes: intent, confidence, tags and agent are members of the document;
+ * parents holds all parents but the last; uncalled is true for the result of a
+ * tool without parents; body and made belong to a card (multiagent_read_card).
  *
  *-------------------------------------------------------------------------
  */
@@ -134,8 +136,8 @@ multiagent_default(const Json *envelope, const char **role, const char **intent)
 /* -------------------------------------------------------------------- lineage */
 
 /*
- * Notes the task, for which the message stands that began the conversation.
- * A user who says more in a conversation requests a subtask, because that task
+ * Notes the message that began the conversation, which stands for the task.  A
+ * user who says more in a conversation requests a subtask, because that task
  * has been requested already.
  */
 static void
@@ -361,4 +363,5 @@ const Adapter multiagent_adapter = {
 	.declines = multiagent_declines,
 	.inbound = multiagent_inbound,
 	.outbound = multiagent_outbound,
+	.conversation = "/parents",
 };

@@ -16,6 +16,9 @@
 #include "protocol/problem.h"
 #include "settings.h"
 
+/* how many messages of a conversation may cost a look each */
+#define MOST_EARLIER_MESSAGES	100
+
 /* ------------------------------------------------------------------ context */
 
 pg_noreturn static void
@@ -129,6 +132,38 @@ translation_task_of(const Translation *t, const Json *envelope, Slice native, bo
 	return slice_present(task_id) && t->world->find_task(task_id, &run_id, &thread_id) ? task_id : derived;
 }
 
+/* Returns the task that a message has requested, or an absent slice if it has requested none. */
+static Slice
+translation_task_requested_by(const Translation *t, const Json *envelope, Slice message)
+{
+	Slice		task_id = slice_present(message) ? translation_task_of(t, envelope, message, false) : SLICE_NONE;
+	Slice		run_id;
+	Slice		thread_id;
+
+	return slice_present(task_id) && t->world->find_task(task_id, &run_id, &thread_id) ? task_id : SLICE_NONE;
+}
+
+/*
+ * Returns the task that was requested last in the conversation, or an absent
+ * slice.  A request of its own does not belong to it.
+ */
+static Slice
+translation_task_of_conversation(const Translation *t, const Json *envelope)
+{
+	const Json *earlier;
+	Slice		task_id;
+
+	if (t->adapter->conversation == NULL || adapter_type(envelope) == MSG_TASK_REQUEST || adapter_member(t->context, "/task_id") != NULL)
+		return SLICE_NONE;
+	task_id = translation_task_requested_by(t, envelope, translation_native(t, "reply_to"));
+	earlier = adapter_noted(t->adapter, envelope, t->adapter->conversation);
+	if (!json_is(earlier, JSON_ARRAY))
+		return task_id;
+	for (int i = earlier->n - 1; i >= Max(earlier->n - MOST_EARLIER_MESSAGES, 0) && !slice_present(task_id); i--)
+		task_id = translation_task_requested_by(t, envelope, translation_native_bytes(earlier->items[i]));
+	return task_id;
+}
+
 static void
 translation_complete_tasks(Translation *t, Json *envelope, int place)
 {
@@ -138,6 +173,8 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	Slice		native_parent = translation_native(t, "parent_task_id");
 	const char *kind;
 
+	if (!slice_present(task))
+		task = translation_task_of_conversation(t, envelope);
 	if (!slice_present(task) && slice_present(native))
 		task = translation_task_of(t, envelope, native, adapter_type(envelope) == MSG_TASK_REQUEST);
 	if (!slice_present(task))

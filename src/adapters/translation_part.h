@@ -44,6 +44,9 @@ extern void translation_begin(Translation *t);
  */
 extern Slice translation_native(const Translation *t, const char *field);
 
+/* Returns the bytes of any native identifier that are hashed, or an absent slice. */
+extern Slice translation_native_bytes(const Json *native);
+
 /*
  * Returns the ID that is derived from a native one.  It is unique within a
  * run, or everywhere if "within" is absent.

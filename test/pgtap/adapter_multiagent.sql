@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 25);
+SELECT plan((SELECT count(*)::int FROM outcome) + 27);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -26,6 +26,12 @@ CREATE TABLE more AS SELECT r.* FROM (VALUES ('q5', '["q1", "q3"]'::jsonb), ('q6
 	'agent', '{"id": "ui"}'::jsonb, 'intent', 'execute', 'task', 'more', 'content', '{"type": "text", "text": "and now?"}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents)), context => '{"to": "agent:wren"}') AS r;
 SELECT is((SELECT count(DISTINCT t.task_id) || ' ' || bool_and(t.run_id = s.run_id) FROM said s, more m JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = s.task_id), '2 true', 'what a user says later are requests below the task');
 SELECT is((SELECT clutch.outbound(e.envelope, 'multiagent') #> '{trace,parents}' FROM more m JOIN clutch.events e USING (seq) ORDER BY seq LIMIT 1), '["q1", "q3"]', 'whose parents come back');
+
+SELECT FROM clutch.claim('agent:wren') \g /dev/null
+INSERT INTO more SELECT r.* FROM (VALUES ('qa', 'plan', '["q1", "q3", "q5"]'::jsonb), ('qb', 'finalize', '["q1", "q3", "q5", "qa"]')) AS u(id, intent, parents), LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent',
+	'agent', '{"id": "wren"}'::jsonb, 'intent', intent, 'task', 'it', 'content', '{"type": "text", "text": "so"}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents))) AS r;
+SELECT is((SELECT string_agg((r.task_id = q.task_id)::text, ' ' ORDER BY r.seq) FROM more r, (SELECT task_id FROM more ORDER BY seq LIMIT 1) AS q WHERE r.seq > (SELECT seq FROM more ORDER BY seq OFFSET 1 LIMIT 1)), 'true true', 'what is said then is about the last of them that was replied to');
+SELECT is((SELECT fixture.state(task_id) FROM more ORDER BY seq LIMIT 1), 'completed agent:wren 1', 'and ends it');
 
 -- an answer to a request that was never foreign
 SELECT FROM clutch.register(fixture.card('heron'));

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(78);
+SELECT plan(79);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -88,6 +88,10 @@ SELECT is((SELECT count(*)::int FROM clutch.tasks WHERE parent_task_id IS NOT NU
 SELECT is((SELECT agent_id ~ 'claude|gemini|ann|ben|cal' FROM clutch.tasks WHERE parent_task_id IS NOT NULL AND run_id <> 'run:1'), true, 'by another model');
 SELECT is((SELECT clutch.outbound(envelope, 'multiagent') -> 'trace' -> 'parents' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), '["m1", "m2"]'::jsonb, 'its parents are kept');
 SELECT is((SELECT clutch.outbound(envelope, 'multiagent') ->> 'intent' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), 'reflect', 'and its intent');
+CREATE TEMP TABLE reflection AS SELECT t.task_id, t.agent_id, clutch.outbound(e.envelope, 'multiagent') AS asked FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE e.envelope #>> '{meta,multiagent,intent}' = 'reflect';
+SELECT FROM reflection r, LATERAL clutch.claim(r.agent_id) \g /dev/null
+SELECT is((SELECT (s.task_id = r.task_id)::text || ' ' || s.late FROM reflection r, LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', jsonb_build_object('id', r.agent_id), 'intent', 'finalize', 'task', 'It is fine',
+	'content', '{"type": "text"}'::jsonb, 'trace', jsonb_build_object('id', 'm3', 'parents', (r.asked #> '{trace,parents}') || (r.asked #> '{trace,id}')))) AS s), 'true false', 'an answer to it names it as the last of its parents');
 
 -- next actions, where the workflow says so
 SELECT clutch.register_workflow('{"workflow": "open", "next_actions": true, "steps": [{"id": "a"}]}');
