@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 23);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,11 @@ SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}',
 
 SELECT is(e ->> 'task_id', 'task:known', 'a task in the context counts for more than the correlation of a response')
 FROM fixture.sample s, clutch.inbound(s.raw, 'collab', '{"task_id": "task:known"}') AS e WHERE s.name = 'a success';
+
+-- what requests no task has no response, but can be answered
+SELECT FROM clutch.ingest('{"header": {"messageId": "w1", "type": "REQUEST", "source": "ui", "destination": "*"}, "body": {"action": "who"}}');
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "w2", "type": "RESPONSE", "source": "wren", "destination": "ui", "correlationId": "w1"}, "body": {"status": "SUCCESS", "result": {}}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'a RESPONSE needs a task');
+SELECT is((SELECT e ->> 'type' FROM clutch.inbound('{"header": {"messageId": "w3", "type": "REQUEST", "source": "wren", "destination": "ui", "correlationId": "w1"}, "body": {"action": "i", "payload": {}, "responseRequired": false}}') e), 'chat.message', 'unlike a REQUEST that requires no response');
 
 -- the subtasks of a task, which may come before it
 CREATE TABLE below AS SELECT s.id, r.task_id, r.run_id, r.seq FROM (VALUES (1, 's1', 's0'), (2, 's2', 's0'), (3, 's0', NULL)) AS s(n, id, parent),
