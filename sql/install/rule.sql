@@ -14,7 +14,7 @@ CREATE TABLE clutch.routing_rule (
 	prefers			text[] COLLATE "C",
 	restrict_to		text[] COLLATE "C",		-- agents and groups
 	send_to			text COLLATE "C",		-- an agent or a group
-	other_model_than text COLLATE "C",		-- an SQL/JSON path to the name of a model whose agents are excluded
+	other_model_than text COLLATE "C",		-- an SQL/JSON path to a model, or to an agent that has it; agents with it are excluded
 	priority		integer,
 	emit			jsonb,					-- a template for further requests
 	ruleset			text COLLATE "C",		-- the set that install_rules installed it with; NULL: none
@@ -67,6 +67,10 @@ SELECT 'multiagent-1.0 unknown intent', 500, 'task.request', NULL, NULL,
 UNION ALL
 SELECT 'multiagent-1.0 other model', 500, 'task.request', NULL, NULL, '$.payload.intent == "reflect"',
 	   NULL, NULL, NULL, NULL, '$.payload.about.model', NULL, NULL, 'multiagent-1.0'
+UNION ALL
+-- The name of the model in a message need not be that on the card: for gpt-5, the API returns gpt-5-2025-08-07.
+SELECT 'multiagent-1.0 other agent', 500, 'task.request', NULL, NULL, '$.payload.intent == "reflect"',
+	   NULL, NULL, NULL, NULL, '$.payload.about.agent', NULL, NULL, 'multiagent-1.0'
 UNION ALL
 SELECT 'multiagent-1.0 confidence of ' || t.type, 500, t.type, NULL, NULL, '$.meta.multiagent.confidence.score < 0.5',
 	   NULL, NULL, NULL, NULL, NULL, NULL,

@@ -125,6 +125,15 @@ struct Adapter
 	/* Native IDs are unique only within a session, which the member "session" of the context names. */
 	bool		has_sessions;
 
+	/*
+	 * The path of a note with the native IDs of earlier messages of the
+	 * conversation, in order.  The native reply_to is the last of them.  If
+	 * the context names no task, an envelope belongs to the task that the last
+	 * of these messages has requested which has requested one; or else to that
+	 * of its native task_id.
+	 */
+	const char *conversation;
+
 	const char *base;			/* path of the document in the caller's
 								 * argument: "", or "/2" in a batch */
 
@@ -164,9 +173,9 @@ extern void adapter_note(const Adapter *self, Json *envelope, const char *path, 
  * of the envelope is derived: "id", "run_id", "thread_id", "task_id",
  * "parent_task_id", or "reply_to" (the native "id" of another envelope of the
  * run).  Does nothing if it is null or NULL.  A native "id" need be unique
- * only in its run.  A native task_id that is the ID of a task in this database
- * stands for that task, and a native thread_id that is the ID of that task's
- * thread stands for that thread.
+ * only in its run.  A native task_id that is the ID of a task in this
+ * database, or of its request, stands for that task, and a native thread_id
+ * that is the ID of that task's thread stands for that thread.
  *
  * The field "scope" is a text without which the others would not be unique,
  * such as the source of a CloudEvent.

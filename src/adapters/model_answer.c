@@ -203,6 +203,9 @@ model_read_gpt5(const Json *raw, ModelAnswer *answer)
 	}
 	model_take_call(answer, json_get_text(message, "/function_call/name"), json_get(message, "/function_call/arguments"));
 	model_read_output(json_get_kind(raw, "/output", JSON_ARRAY), answer);
+	/* a response may have a "user" as well: the ID of the end user, as the request gave it */
+	if (json_get(raw, "/choices") != NULL || json_get(raw, "/output") != NULL)
+		return;
 	model_take_text(answer, json_get_text(raw, "/user"));
 	answer->context = json_get_text(raw, "/system");
 }

@@ -3,12 +3,14 @@
  * multiagent.c
  *	  Messages of the protocol "multiagent-1.0" (spec 001).
  *
- * The protocol has no tasks.  The first parent, which is the message that
- * began the conversation, stands for the task, and the last parent is the
- * message that is replied to.  Notes: intent, confidence, tags and agent are
- * members of the document; parents holds all parents but the last; uncalled is
- * true for the result of a tool without parents; body and made belong to a
- * card (multiagent_read_card).
+ * The protocol has no tasks.  The last parent that has requested a task stands
+ * for it, or else the first one, which is the message that began the
+ * conversation.  For a request, the first parent stands for the parent task.
+ * The last parent is the message that is replied to.
+ *
+ * Notes: intent, confidence, tags and agent are members of the document;
+ * parents holds all parents but the last; uncalled is true for the result of a
+ * tool without parents; body and made belong to a card (multiagent_read_card).
  *
  *-------------------------------------------------------------------------
  */
@@ -133,6 +135,26 @@ multiagent_default(const Json *envelope, const char **role, const char **intent)
 
 /* -------------------------------------------------------------------- lineage */
 
+/*
+ * Notes the message that began the conversation, which stands for the task.  A
+ * user who says more in a conversation requests a subtask, because that task
+ * has been requested already.
+ */
+static void
+multiagent_note_task(const Adapter *self, const Json *raw, Json *root, Json *envelope)
+{
+	Json	   *id = adapter_find_name(self, raw, "/trace/id");
+	bool		begins = root == id;
+
+	if (adapter_type(envelope) != MSG_TASK_REQUEST || begins)
+		adapter_note_native(self, envelope, "task_id", root);
+	else
+	{
+		adapter_note_native(self, envelope, "task_id", id);
+		adapter_note_native(self, envelope, "parent_task_id", root);
+	}
+}
+
 static void
 multiagent_read_trace(const Adapter *self, const Json *raw, const Json *context, Json *envelope)
 {
@@ -158,7 +180,7 @@ multiagent_read_trace(const Adapter *self, const Json *raw, const Json *context,
 	if (others->n > 0)
 		adapter_note(self, envelope, "/parents", others);
 	if (adapter_member(context, "/task_id") == NULL)
-		adapter_note_native(self, envelope, "task_id", root);
+		multiagent_note_task(self, raw, root, envelope);
 	if (!is_answer || (parents != NULL && parents->n > 0))
 		return;
 	call = json_is(root, JSON_TEXT) ? root->text : json_get_text(raw, "/timestamp");
@@ -270,9 +292,17 @@ multiagent_write_content_type(const Json *envelope, Json *document)
 						 json_get(document, "/content/data") != NULL ? "json" : "text");
 }
 
+/* Can the document be read as an envelope of that type? */
+static bool
+multiagent_reads_as(const Json *document, MessageType type)
+{
+	return multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type;
+}
+
 /*
  * Writes the original role and intent, unless they would make the document be
- * read as another type.
+ * read as another type.  The role is given up first, because an agent's
+ * request, for example, has the role of a user, but any intent.
  */
 static void
 multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
@@ -292,26 +322,26 @@ multiagent_write_type(const Adapter *self, const Json *envelope, Json *document)
 		if (slice_is(own, multiagent_roles[i].ours))
 			json_put_cstring(document, "/role", multiagent_roles[i].foreign);
 	json_put(document, "/intent", noted);
-	if (multiagent_read_type(document, true) == type || multiagent_read_type(document, false) == type)
+	if (multiagent_reads_as(document, type))
 		return;
 	json_put_cstring(document, "/role", role);
-	json_put_cstring(document, "/intent", intent);
+	if (!multiagent_reads_as(document, type))
+		json_put_cstring(document, "/intent", intent);
 }
 
 static Json *
 multiagent_outbound(const Adapter *self, const Json *envelope)
 {
 	Json	   *document = multiagent_document_of(self, envelope);
-	bool		foreign = multiagent_is_message(self, envelope);
+	bool		foreign = adapter_was_foreign(self, envelope);
 
 	json_put_cstring(document, "/protocol", PROTOCOL);
 	multiagent_write_content_type(envelope, document);
 	adapter_rows_outbound(self, multiagent_rows, envelope, document);
-	if (!foreign)
-	{
+	if (!foreign && json_get(document, "/agent/name") == NULL)
 		json_put(document, "/agent/name", json_get(document, "/agent/id"));
+	if (!foreign && json_get(document, "/agent/model") == NULL)
 		json_put_cstring(document, "/agent/model", "n/a");
-	}
 	if (!foreign || adapter_noted(self, envelope, "/native/ts") != NULL)
 		json_put(document, "/timestamp", json_get(envelope, "/ts"));
 	multiagent_write_trace(self, envelope, document);
@@ -348,4 +378,5 @@ const Adapter multiagent_adapter = {
 	.inbound = multiagent_inbound,
 	.outbound = multiagent_outbound,
 	.names_request = multiagent_names_request,
+	.conversation = "/parents",
 };

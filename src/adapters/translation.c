@@ -116,41 +116,12 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* Returns the document without any value in the place of the carrier, as it will be when it is read back. */
-static Json *
-translation_uncarried(const Adapter *adapter, Json *document)
-{
-	AdapterCarrierForm form;
-	const char *path = translation_carrier_path(adapter, document, &form);
-	Json	   *uncarried;
-
-	if (path == NULL || json_get(document, path) == NULL)
-		return document;
-	uncarried = json_copy(document);
-	translation_put_carrier(adapter, uncarried, json_new_array());
-	(void) translation_take_carrier(adapter, uncarried);
-	return uncarried;
-}
-
-/* Returns the document for an envelope that was never foreign, with its carrier. */
-static Json *
-translation_carry(const Adapter *adapter, const Json *envelope)
-{
-	Json	   *document = json_copy(translation_write(adapter, envelope));
-	Json	   *back = translation_bearer(adapter, adapter->inbound(adapter, translation_uncarried(adapter, document), json_new_object()));
-	Json	   *changes = json_difference(back != NULL ? back : json_new_object(), envelope);
-
-	if (changes->n > 0)
-		translation_put_carrier(adapter, document, changes);
-	return document;
-}
-
 /* reading a document back as an envelope */
 typedef struct TranslationReading
 {
 	const Adapter *adapter;
 	const Json *document;
-	Slice		task_id;		/* the task that the context names; absent if it names none */
+	const Json *context;
 	Json	   *bearer;			/* NULL if the document makes no envelope */
 } TranslationReading;
 
@@ -158,16 +129,12 @@ static void
 translation_read(void *arg)
 {
 	TranslationReading *reading = arg;
-	Json	   *context = json_new_object();
 
-	/* otherwise pieces of messages would be dropped */
-	json_put(context, "/stream", json_of_bool(true));
-	json_put_text(context, "/task_id", reading->task_id);
 	reading->bearer = translation_bearer(reading->adapter,
-										 reading->adapter->inbound(reading->adapter, reading->document, context));
+										 reading->adapter->inbound(reading->adapter, reading->document, reading->context));
 }
 
-/* Returns false if the document is not valid or makes no envelope. */
+/* Returns false if the document is not valid. */
 static bool
 translation_try_read(TranslationReading *reading)
 {
@@ -175,7 +142,47 @@ translation_try_read(TranslationReading *reading)
 
 	if (error != NULL && savepoint_failed_by_chance(error))
 		ReThrowError(error);
-	return error == NULL && reading->bearer != NULL;
+	return error == NULL;
+}
+
+/* Returns a context in which a changed document is read.  task_id is absent if the context names no task. */
+static Json *
+translation_reading_context(Slice task_id)
+{
+	Json	   *context = json_new_object();
+
+	/* otherwise pieces of messages would be dropped */
+	json_put(context, "/stream", json_of_bool(true));
+	json_put_text(context, "/task_id", task_id);
+	return context;
+}
+
+/*
+ * Returns the document for an envelope that was never foreign, with its carrier.  If nobody could
+ * read the document because of notes that the sender has written, they are only in the carrier.
+ */
+static Json *
+translation_carry(const Adapter *adapter, const Json *envelope)
+{
+	Json	   *document = json_copy(translation_write(adapter, envelope));
+	TranslationReading reading = {adapter, translation_uncarried(adapter, document), json_new_object()};
+	Json	   *changes;
+
+	if (adapter_noted(adapter, envelope, "") == NULL)
+		translation_read(&reading);
+	else if (!translation_try_read(&reading))
+	{
+		Json	   *without = translation_own(adapter, envelope);
+
+		(void) translation_take(without, psprintf("/meta/%s", adapter->name));
+		document = json_copy(translation_write(adapter, without));
+		reading.document = translation_uncarried(adapter, document);
+		translation_read(&reading);
+	}
+	changes = json_difference(reading.bearer != NULL ? reading.bearer : json_new_object(), envelope);
+	if (changes->n > 0)
+		translation_put_carrier(adapter, document, changes);
+	return document;
 }
 
 /*
@@ -189,11 +196,12 @@ static void
 translation_add_changes_in_task(TranslationReading reading, const Json *envelope, const Json *unmarked, Json *changes)
 {
 	Slice		type = json_get_text(envelope, "/type");
+	Slice		task_id = json_get_text(envelope, "/task_id");
 	Json	   *more;
 
-	reading.task_id = json_get_text(envelope, "/task_id");
-	if (slice_equal(type, json_get_text(reading.bearer, "/type")) || !slice_present(reading.task_id))
+	if (slice_equal(type, json_get_text(reading.bearer, "/type")) || !slice_present(task_id))
 		return;
+	reading.context = translation_reading_context(task_id);
 	if (!translation_try_read(&reading) || !slice_equal(type, json_get_text(reading.bearer, "/type")))
 		return;
 	more = translation_changes(reading.adapter, envelope, unmarked, json_apply(json_copy(reading.bearer), changes));
@@ -210,14 +218,14 @@ static bool
 translation_carry_changes(const Adapter *adapter, const Json *envelope, const Json *unmarked, Json *document)
 {
 	Json	   *uncarried = json_copy(document);
-	TranslationReading reading = {adapter, uncarried};
+	TranslationReading reading = {adapter, uncarried, translation_reading_context(SLICE_NONE)};
 	Json	   *changes;
 
 	/* what removing the carrier leaves behind may be less than what was there before */
 	(void) translation_take_carrier(adapter, document);
 	translation_put_carrier(adapter, uncarried, json_new_array());
 	(void) translation_take_carrier(adapter, uncarried);
-	if (!translation_try_read(&reading))
+	if (!translation_try_read(&reading) || reading.bearer == NULL)
 		return false;
 	changes = translation_changes(adapter, envelope, unmarked, reading.bearer);
 	if (changes == NULL)
@@ -465,6 +473,7 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	ListCell   *lc;
 
 	translation_begin(&t);
+	translation_check_whole_context(&t);
 	/* later changes to the envelopes must not change the document */
 	foreach(lc, adapter->inbound(adapter, raw, context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));

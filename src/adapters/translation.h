@@ -72,6 +72,12 @@ typedef struct TranslationWorld
 	 * such task that the caller may read.
 	 */
 	bool		(*find_task) (Slice task_id, Slice *run_id, Slice *thread_id);
+
+	/*
+	 * Returns the task of the request with this ID, or an absent slice unless
+	 * there is exactly one such request that the caller may read.
+	 */
+	Slice		(*find_requested_task) (Slice id);
 } TranslationWorld;
 
 /*

@@ -108,3 +108,18 @@ translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes)
 	text = json_print(changes);
 	json_put_text(raw, path, form == CARRIER_HEADER ? adapter_encode_header(text) : text);
 }
+
+Json *
+translation_uncarried(const Adapter *adapter, Json *document)
+{
+	AdapterCarrierForm form;
+	const char *path = translation_carrier_path(adapter, document, &form);
+	Json	   *uncarried;
+
+	if (path == NULL || json_get(document, path) == NULL)
+		return document;
+	uncarried = json_copy(document);
+	translation_put_carrier(adapter, uncarried, json_new_array());
+	(void) translation_take_carrier(adapter, uncarried);
+	return uncarried;
+}

@@ -16,6 +16,9 @@
 #include "protocol/problem.h"
 #include "settings.h"
 
+/* how many messages of a conversation may cost a look each */
+#define MOST_EARLIER_MESSAGES	100
+
 /* ------------------------------------------------------------------ context */
 
 pg_noreturn static void
@@ -60,19 +63,105 @@ translation_context_id(const Translation *t, const char *member, IdentifierKind 
 	return value->text;
 }
 
+pg_noreturn static void
+translation_fault_recipients(void)
+{
+	translation_fault_context("to", "an agent ID or an array of agent IDs");
+}
+
+static void
+translation_add_context_recipient(Json *recipients, const Json *name)
+{
+	if (name->kind != JSON_TEXT)
+		translation_fault_recipients();
+	translation_check_context("to", ID_RECIPIENT, name->text);
+	adapter_add_recipient(recipients, name->text);
+}
+
+/* Returns the recipients that the context names, of which there may be none. */
+static Json *
+translation_context_recipients(const Translation *t)
+{
+	const Json *to = adapter_member(t->context, "/to");
+	Json	   *recipients = json_new_array();
+
+	if (json_is(to, JSON_ARRAY) && to->n == 0)
+		translation_fault_recipients();
+	if (json_is(to, JSON_ARRAY))
+		for (int i = 0; i < to->n; i++)
+			translation_add_context_recipient(recipients, to->items[i]);
+	else if (to != NULL)
+		translation_add_context_recipient(recipients, to);
+	return recipients;
+}
+
+void
+translation_check_whole_context(const Translation *t)
+{
+	(void) translation_context_id(t, "agent_id", ID_AGENT);
+	(void) translation_context_id(t, "run_id", ID_RUN);
+	(void) translation_context_id(t, "thread_id", ID_THREAD);
+	(void) translation_context_id(t, "task_id", ID_TASK);
+	(void) translation_context_id(t, "parent_task_id", ID_TASK);
+	(void) translation_context_recipients(t);
+}
+
 /* --------------------------------------------------------- run, thread and tasks */
 
-/* Returns the task that a native ID stands for.  If no task here has this ID, one is derived from it. */
+/*
+ * Returns the task that a native ID stands for: the task here that has this
+ * ID; or else the one that is derived from it.  If that does not exist either,
+ * the ID may be that of a request here, which was written as a document
+ * without having been foreign.  "begins" says that the document itself may
+ * request the task.
+ */
 static Slice
-translation_task_of(const Translation *t, const Json *envelope, Slice native)
+translation_task_of(const Translation *t, const Json *envelope, Slice native, bool begins)
 {
+	Slice		derived = translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+	bool		may_be_ours = native.len > 0 && native.len <= clutch_limits.max_id_bytes;
+	Slice		run_id;
+	Slice		thread_id;
+	Slice		task_id;
+
+	if (may_be_ours && t->world->find_task(native, &run_id, &thread_id))
+		return native;
+	if (!may_be_ours || begins || t->world->find_task(derived, &run_id, &thread_id))
+		return derived;
+	task_id = t->world->find_requested_task(native);
+	return slice_present(task_id) && t->world->find_task(task_id, &run_id, &thread_id) ? task_id : derived;
+}
+
+/* Returns the task that a message has requested, or an absent slice if it has requested none. */
+static Slice
+translation_task_requested_by(const Translation *t, const Json *envelope, Slice message)
+{
+	Slice		task_id = slice_present(message) ? translation_task_of(t, envelope, message, false) : SLICE_NONE;
 	Slice		run_id;
 	Slice		thread_id;
 
-	if (native.len > 0 && native.len <= clutch_limits.max_id_bytes &&
-		t->world->find_task(native, &run_id, &thread_id))
-		return native;
-	return translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+	return slice_present(task_id) && t->world->find_task(task_id, &run_id, &thread_id) ? task_id : SLICE_NONE;
+}
+
+/*
+ * Returns the task that was requested last in the conversation, or an absent
+ * slice.  A request of its own does not belong to it.
+ */
+static Slice
+translation_task_of_conversation(const Translation *t, const Json *envelope)
+{
+	const Json *earlier;
+	Slice		task_id;
+
+	if (t->adapter->conversation == NULL || adapter_type(envelope) == MSG_TASK_REQUEST || adapter_member(t->context, "/task_id") != NULL)
+		return SLICE_NONE;
+	task_id = translation_task_requested_by(t, envelope, translation_native(t, "reply_to"));
+	earlier = adapter_noted(t->adapter, envelope, t->adapter->conversation);
+	if (!json_is(earlier, JSON_ARRAY))
+		return task_id;
+	for (int i = earlier->n - 1; i >= Max(earlier->n - MOST_EARLIER_MESSAGES, 0) && !slice_present(task_id); i--)
+		task_id = translation_task_requested_by(t, envelope, translation_native_bytes(earlier->items[i]));
+	return task_id;
 }
 
 static void
@@ -84,8 +173,10 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	Slice		native_parent = translation_native(t, "parent_task_id");
 	const char *kind;
 
+	if (!slice_present(task))
+		task = translation_task_of_conversation(t, envelope);
 	if (!slice_present(task) && slice_present(native))
-		task = translation_task_of(t, envelope, native);
+		task = translation_task_of(t, envelope, native, adapter_type(envelope) == MSG_TASK_REQUEST);
 	if (!slice_present(task))
 		task = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(task))
@@ -95,7 +186,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 		task = translation_derive(t, envelope, "task", kind, SLICE_NONE, key);
 	}
 	if (!slice_present(parent) && slice_present(native_parent))
-		parent = translation_task_of(t, envelope, native_parent);
+		parent = translation_task_of(t, envelope, native_parent, false);
 	if (!slice_present(parent))
 		parent = translation_context_id(t, "parent_task_id", ID_TASK);
 	json_put_text(envelope, "/task_id", task);
@@ -106,10 +197,11 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 /*
  * Fills in the run and the thread.  The run is taken from the first of these
  * that has one: the envelope, its task or parent task if that is known here,
- * the document, the context.  If none has, the task, or a message without a
- * task, begins a run of its own.  The thread is taken from the envelope, the
- * document, the context, or the known task; otherwise it is derived from the
- * run.
+ * the document, the context.  If none has, it is the run that the parent task
+ * would begin, because subtasks may come before their parent; or else the
+ * task, or a message without a task, begins a run of its own.  The thread is
+ * taken from the envelope, the document, the context, or the known task;
+ * otherwise it is derived from the run.
  */
 static void
 translation_complete_run(Translation *t, Json *envelope, int place)
@@ -119,6 +211,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 	Slice		native_run = translation_native(t, "run_id");
 	Slice		native_thread = translation_native(t, "thread_id");
 	Slice		native_task = translation_native(t, "task_id");
+	Slice		native_parent = translation_native(t, "parent_task_id");
 	Slice		task = json_get_text(envelope, "/task_id");
 	Slice		parent = json_get_text(envelope, "/parent_task_id");
 	Slice		known_run = SLICE_NONE;
@@ -137,7 +230,8 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_context_id(t, "run_id", ID_RUN);
 	if (!slice_present(run))
 	{
-		Slice		key = slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
+		Slice		key = slice_present(native_parent) ? native_parent :
+			slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
 
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
@@ -250,14 +344,6 @@ translation_complete_sender(const Translation *t, Json *envelope)
 		json_put_text(envelope, "/from/agent_id", slice_present(context) ? context : t->world->default_agent());
 }
 
-/* Adds a recipient that the context names, or the default one. */
-static void
-translation_add_recipient(Json *recipients, Slice agent_id)
-{
-	translation_check_context("to", ID_RECIPIENT, agent_id);
-	adapter_add_recipient(recipients, agent_id);
-}
-
 /*
  * Returns the agent that has requested the task, for a report, and the
  * orchestrator otherwise.
@@ -273,33 +359,16 @@ translation_default_recipient(const Translation *t, const Json *envelope)
 	return slice_present(requester) ? requester : slice_of_cstring(clutch_orchestrator);
 }
 
-pg_noreturn static void
-translation_fault_recipients(void)
-{
-	translation_fault_context("to", "an agent ID or an array of agent IDs");
-}
-
 static void
 translation_complete_recipients(const Translation *t, Json *envelope)
 {
-	const Json *to = adapter_member(t->context, "/to");
-	Json	   *recipients = json_new_array();
+	Json	   *recipients;
 
 	if (adapter_member(envelope, "/to") != NULL)
 		return;
-	if (to == NULL)
-		translation_add_recipient(recipients, translation_default_recipient(t, envelope));
-	else if (to->kind == JSON_TEXT)
-		translation_add_recipient(recipients, to->text);
-	else if (to->kind != JSON_ARRAY || to->n == 0)
-		translation_fault_recipients();
-	else
-		for (int i = 0; i < to->n; i++)
-		{
-			if (to->items[i]->kind != JSON_TEXT)
-				translation_fault_recipients();
-			translation_add_recipient(recipients, to->items[i]->text);
-		}
+	recipients = translation_context_recipients(t);
+	if (recipients->n == 0)
+		adapter_add_recipient(recipients, translation_default_recipient(t, envelope));
 	json_put(envelope, "/to", recipients);
 }
 

@@ -12,11 +12,7 @@
 #include "protocol/identifier.h"
 #include "utils/fmgrprotos.h"
 
-/*
- * Returns the bytes of a native identifier that are hashed.  The number 1 and
- * the text "1" differ.
- */
-static Slice
+Slice
 translation_native_bytes(const Json *native)
 {
 	char	   *number;

@@ -44,6 +44,9 @@ extern void translation_begin(Translation *t);
  */
 extern Slice translation_native(const Translation *t, const char *field);
 
+/* Returns the bytes of any native identifier that are hashed, or an absent slice. */
+extern Slice translation_native_bytes(const Json *native);
+
 /*
  * Returns the ID that is derived from a native one.  It is unique within a
  * run, or everywhere if "within" is absent.
@@ -68,6 +71,12 @@ extern Slice translation_key(Translation *t, const Json *envelope, int place, co
 extern void translation_rank(Translation *t, List *envelopes);
 
 /* --------------------------------------------------- translation_draft.c */
+
+/*
+ * Checks the members of the context that all adapters know, even if the
+ * document needs none of them.  Raises 22023.
+ */
+extern void translation_check_whole_context(const Translation *t);
 
 /*
  * Fills in the run, the thread and the tasks if the adapter has left them
@@ -118,6 +127,9 @@ extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
 
 /* Puts a copy of the changes into a document as its carrier. */
 extern void translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes);
+
+/* Returns the document without any value in the place of the carrier, as it will be when it is read back. */
+extern Json *translation_uncarried(const Adapter *adapter, Json *document);
 
 /* --------------------------------------------------- translation_change.c */
 

@@ -18,6 +18,8 @@
 #include "trust/secret.h"
 #include "utils/hsearch.h"
 
+#define MOST_WITH_ONE_ID	16
+
 /* the call that is running, or NULL if none */
 static WorldCall *world_call = NULL;
 
@@ -155,6 +157,31 @@ world_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
 	return true;
 }
 
+/*
+ * Anybody may use an ID again in another run.  So that this costs others
+ * nothing, an ID that many events have is not looked up.
+ */
+static Slice
+world_find_requested_task(Slice id)
+{
+	RowScan		scan;
+	Slice		task_id = SLICE_NONE;
+	int			looked_at = 0;
+	int			n = 0;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
+	rows_start(&scan);
+	while (n < 2 && rows_next(&scan))
+		if (++looked_at > MOST_WITH_ONE_ID)
+			n = 2;
+		else if (slice_is(rows_text(&scan, Anum_event_type), "task.request") &&
+				 visible_event(rows_int8(&scan, Anum_event_seq)) && n++ == 0)
+			task_id = slice_copy(rows_text(&scan, Anum_event_task_id));
+	rows_end(&scan);
+	return n == 1 ? task_id : SLICE_NONE;
+}
+
 static Slice
 world_find_requester(Slice task_id)
 {
@@ -194,7 +221,8 @@ world_get(const Json *context)
 		.was_sent = world_was_sent,
 		.may_see = world_may_see,
 		.find_requester = world_find_requester,
-		.find_task = world_find_task
+		.find_task = world_find_task,
+		.find_requested_task = world_find_requested_task
 	};
 
 	return world;

@@ -248,6 +248,26 @@ roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set)
 			roster_add_agents(word, set);
 }
 
+static bool
+roster_word_has(const RosterWord *word, int ordinal)
+{
+	if (word->set != NULL)
+		return agent_set_has(word->set, ordinal);
+	for (int i = 0; i < word->nagents; i++)
+		if (word->agents[i] == ordinal)
+			return true;
+	return false;
+}
+
+void
+roster_add_agents_like(const Roster *roster, int ordinal, AgentSet *set)
+{
+	agent_set_add(set, ordinal);
+	for (const RosterWord *word = roster->all_words; word != NULL; word = word->next)
+		if (word->key == BY_MODEL && roster_word_has(word, ordinal))
+			roster_add_agents(word, set);
+}
+
 const AgentSet *
 roster_taking_work(const Roster *roster)
 {

@@ -149,6 +149,9 @@ extern void roster_add_agents(const RosterWord *word, AgentSet *set);
  */
 extern void roster_add_agents_of_family(const Roster *roster, Slice family, AgentSet *set);
 
+/* Adds the agent and all others whose cards name the same model as its card. */
+extern void roster_add_agents_like(const Roster *roster, int ordinal, AgentSet *set);
+
 /*
  * Returns card.ncapabilities of them, in the order of the card, or NULL if
  * there are none.

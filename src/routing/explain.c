@@ -111,7 +111,8 @@ explain_rule(StringInfo words, const Choice *choice, int ordinal)
 			continue;
 		appendStringInfo(words, "rule %.*s ", rule->name.len, rule->name.s);
 		if (rule->only.n == 0)
-			appendStringInfo(words, "excludes model %.*s", rule->unlike.len, rule->unlike.s);
+			appendStringInfo(words, "excludes %s %.*s", slice_starts(rule->unlike, SLICE_OF("agent:")) ? "the model of" : "model",
+							 rule->unlike.len, rule->unlike.s);
 		else
 			appendStringInfoString(words, rule->sends ? "sends it to " : "restricts it to ");
 		for (int n = 0; n < rule->only.n; n++)

@@ -66,11 +66,27 @@ filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
 	return set;
 }
 
+/*
+ * Returns the agents with a model, which is named by itself or by an agent
+ * that has it.
+ */
+static AgentSet *
+filter_agents_of_model(const Roster *roster, Slice name)
+{
+	AgentSet   *set = agent_set_none(roster_size(roster));
+	const RosterWord *model = roster_word(roster, BY_MODEL, name);
+	int			ordinal = roster_find(roster, name);
+
+	if (model != NULL)
+		roster_add_agents(model, set);
+	if (ordinal >= 0)
+		roster_add_agents_like(roster, ordinal, set);
+	return set;
+}
+
 void
 filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *left)
 {
-	const RosterWord *model = slice_present(rule->unlike) ?
-		roster_word(roster, BY_MODEL, rule->unlike) : NULL;
 	AgentSet   *set;
 
 	if (rule->only.n > 0)
@@ -79,10 +95,9 @@ filter_drop_by_rule(const Roster *roster, const AppliedRule *rule, AgentSet *lef
 		agent_set_and(left, set);
 		pfree(set);
 	}
-	if (model != NULL)
+	if (slice_present(rule->unlike))
 	{
-		set = agent_set_none(roster_size(roster));
-		roster_add_agents(model, set);
+		set = filter_agents_of_model(roster, rule->unlike);
 		agent_set_minus(left, set);
 		pfree(set);
 	}

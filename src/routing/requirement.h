@@ -22,8 +22,9 @@ typedef struct AppliedRule
 	SliceList	requires;		/* these are also among those of the request */
 	SliceList	only;			/* agents and groups that may get it; empty
 								 * means any */
-	Slice		unlike;			/* agents with this model do not get the
-								 * request; or absent */
+	Slice		unlike;			/* agents with this model, or with that of
+								 * this agent, do not get the request; or
+								 * absent */
 	bool		sends;			/* "only" says where the request goes, rather
 								 * than where it may go */
 	bool		shares;			/* the request goes to several agents: see

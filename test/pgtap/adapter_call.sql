@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(133);
+SELECT plan(138);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -45,6 +45,8 @@ FROM (VALUES ('{"session": 5}', '22023 WRONG_TYPE context'), ('{"session": ""}',
 	('{"artifacts_from": 10}', '22023 WRONG_TYPE context'), ('{"artifacts_from": "1000"}', '22023 WRONG_TYPE context'), ('{"artifacts_from": 1000}', 'no error'),
 	('{"agent_id": "ken"}', '22023 WRONG_PREFIX context'), ('{"to": "ken"}', '22023 WRONG_PREFIX context'), ('{"to": ["agent:ken", ""]}', '22023 EMPTY context'), ('{"task_id": ""}', '22023 EMPTY context'), ('{"parent_task_id": "agent:x"}', '22023 WRONG_PREFIX context'),
 	('{"run_id": "task:x"}', '22023 WRONG_PREFIX context'), ('{"thread_id": "run:x"}', '22023 WRONG_PREFIX context'), ('{"to": "topic:x", "run_id": "run:x", "thread_id": "mine", "task_id": "task:x"}', 'no error')) AS v(context, fault);
+SELECT is(fixture.fault_of(format($$ SELECT clutch.inbound('{"header": {"messageId": "1", "type": "REQUEST", "source": "a", "destination": "b"}, "body": {"context": {"taskId": "t", "sessionId": "s"}}}', NULL, %L) $$, context)), '22023 ' || code || ' context', 'also if the document needs none of it: ' || context)
+FROM (VALUES ('{"task_id": "run:x"}', 'WRONG_PREFIX'), ('{"thread_id": 7}', 'WRONG_TYPE'), ('{"parent_task_id": ""}', 'EMPTY'), ('{"to": [7]}', 'WRONG_TYPE'), ('{"to": []}', 'WRONG_TYPE')) AS v(context, code);
 SELECT throws_like($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '{"agent_id": "ken"}') $$, 'invalid member "agent_id" of the context: "ken" is not valid; an agent ID must begin with "agent:"', 'the error says what an ID must be');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound(NULL) $$), '22004 NULL_VALUE raw', 'no document');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": 7}') $$), 'KL014 WRONG_TYPE raw /type', 'a member of a wrong kind');

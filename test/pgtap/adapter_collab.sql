@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,34 @@ SELECT is((SELECT string_agg(concat_ws(' ', p ->> 'code', d #>> '{body,status}',
 
 SELECT is(e ->> 'task_id', 'task:known', 'a task in the context counts for more than the correlation of a response')
 FROM fixture.sample s, clutch.inbound(s.raw, 'collab', '{"task_id": "task:known"}') AS e WHERE s.name = 'a success';
+
+-- what requests no task has no response, but can be answered
+SELECT FROM clutch.ingest('{"header": {"messageId": "w1", "type": "REQUEST", "source": "ui", "destination": "*"}, "body": {"action": "who"}}');
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "w2", "type": "RESPONSE", "source": "wren", "destination": "ui", "correlationId": "w1"}, "body": {"status": "SUCCESS", "result": {}}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'a RESPONSE needs a task');
+SELECT is((SELECT e ->> 'type' FROM clutch.inbound('{"header": {"messageId": "w3", "type": "REQUEST", "source": "wren", "destination": "ui", "correlationId": "w1"}, "body": {"action": "i", "payload": {}, "responseRequired": false}}') e), 'chat.message', 'unlike a REQUEST that requires no response');
+
+-- the subtasks of a task, which may come before it
+CREATE TABLE below AS SELECT s.id, r.task_id, r.run_id, r.seq FROM (VALUES (1, 's1', 's0'), (2, 's2', 's0'), (3, 's0', NULL)) AS s(n, id, parent),
+	LATERAL clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', s.id, 'type', 'REQUEST', 'source', 'ui', 'destination', 'wren'),
+		'body', jsonb_build_object('action', 'a', 'payload', '{}'::jsonb, 'context', jsonb_strip_nulls(jsonb_build_object('taskId', s.parent))))) AS r;
+SELECT is((SELECT count(DISTINCT run_id)::int FROM below), 1, 'a task and the subtasks that came before it share a run');
+SELECT is((SELECT string_agg(b.id, ' ' ORDER BY b.seq) FROM below b JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = (SELECT task_id FROM below WHERE id = 's0')), 's1 s2', 'and are its children');
+
+-- a request that was never foreign is named by the ID in its document
+SELECT FROM clutch.register(fixture.card('heron'));
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:ours', task_id => 'task:ours')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:heron', 9) \g /dev/null
+CREATE TABLE below_ours AS SELECT * FROM clutch.ingest('{"header": {"messageId": "q8", "type": "REQUEST", "source": "heron", "destination": "heron"}, "body": {"action": "a", "payload": {}, "context": {"taskId": "msg_ours"}}}');
+SELECT is((SELECT t.parent_task_id || ' ' || t.run_id FROM below_ours JOIN clutch.tasks t USING (task_id)),
+	'task:ours run:ours', 'as the parent of another');
+SELECT is((SELECT r.task_id || ' ' || r.late FROM clutch.events q, LATERAL clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId', 'q9', 'type', 'RESPONSE', 'source', 'heron', 'destination', 'ui', 'correlationId', clutch.outbound(q.envelope, 'collab') #> '{header,messageId}'),
+	'body', '{"status": "SUCCESS", "result": {}}'::jsonb)) AS r WHERE q.id = 'msg_ours'), 'task:ours false', 'and by its response');
+-- unless the ID is not unique, because somebody could have sent the other one to catch the response
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:theirs')) \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "q10", "type": "RESPONSE", "source": "heron", "correlationId": "msg_ours"}, "body": {"status": "SUCCESS"}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'if it is the ID of one request only');
+SELECT seq FROM generate_series(10, 30) n, LATERAL clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:heron}', id => 'msg_many', run_id => 'run:many' || n)) \g /dev/null
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_many', run_id => 'run:much')) \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"header": {"messageId": "q11", "type": "RESPONSE", "source": "heron", "correlationId": "msg_many"}, "body": {"status": "SUCCESS"}}')$$), 'KL003 TASK_NOT_FOUND /task_id', 'and not of many events');
 
 -- as in the examples of the protocol
 SELECT is(concat_ws(' ', e ->> 'type', e #>> '{meta,collab,correlation_id}', clutch.outbound(e, 'collab') = x), 'task.result c-1 t', 'type and correlationId may stand beside the header')

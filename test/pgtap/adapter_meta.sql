@@ -1,6 +1,6 @@
 -- What senders put into meta under the name of an adapter, and agents that are named by their IDs.
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(45);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.envelope_of(type text, meta jsonb) RETURNS jsonb LANGUAGE sql AS $$
@@ -13,6 +13,12 @@ SELECT is(clutch.inbound(clutch.outbound(e, a), a), e, format('a %s with meta.%s
 FROM unnest(ARRAY['http', 'map', 'collab', 'mcp', 'a2a', 'langgraph', 'autogen', 'crewai', 'multiagent']) AS a, unnest(ARRAY['task.request', 'task.result', 'chat.message']) AS t,
 	LATERAL pg_temp.envelope_of(t, jsonb_build_object(a, '{"path": "/orders"}'::jsonb)) AS e;
 SELECT is(clutch.outbound(pg_temp.envelope_of('task.result', '{"a2a": {"v": "0.3"}}'), 'a2a') ->> 'contextId', 'thr_1', 'a note of the version alone does not say that the envelope was foreign');
+
+-- which need not be what the adapter would have written
+SELECT is(clutch.inbound(clutch.outbound(e, a), a), e, format('meta.%s.%s comes back, although no document has such a member', a, n))
+FROM (VALUES ('multiagent', 'intent', '"a\nb"'::jsonb), ('multiagent', 'parents', '[null]'), ('multiagent', 'parents', '[{"a": 1}]'), ('collab', 'context', '7'), ('collab', 'context', '{"sessionId": {}}')) AS v(a, n, note),
+	LATERAL pg_temp.envelope_of('task.request', jsonb_build_object(a, jsonb_build_object(n, note))) AS e;
+SELECT lives_ok($$SELECT clutch.prompt(pg_temp.envelope_of('task.request', '{"multiagent": {"intent": "a\nb", "parents": [null]}}'), 'claude')$$, 'and a model can be asked about such an envelope');
 
 -- ------------------------------------------------ agents by their IDs
 SELECT is(e #>> '{from,agent_id}' || ' ' || (e #>> '{to,0,agent_id}'), 'agent:ken agent:lois', 'a name of map may be the ID of an agent')

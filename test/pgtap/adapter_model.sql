@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(59);
+SELECT plan(61);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -40,6 +40,8 @@ INSERT INTO answer VALUES
 	'plan', '{"type": "text", "text": "I cannot do that."}', NULL, NULL),
 ('a refused response', 'gpt5', '{"output": [{"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}]}',
 	'plan', '{"type": "text", "text": "No."}', NULL, NULL),
+('a call for a named end user', 'gpt5', '{"output": [{"type": "function_call", "call_id": "c", "name": "search", "arguments": "{\"q\": 1}"}], "user": "user-17"}', 'tool.call', '{"type": "json", "data": {"q": 1}}', NULL, NULL),
+('a completion for a named end user', 'gpt5', '{"choices": [{"message": {"content": "Yes."}}], "user": "user-17"}', 'plan', '{"type": "text", "text": "Yes."}', NULL, NULL),
 ('a candidate', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "Done."}]}}], "usageMetadata": {"promptTokenCount": 7, "candidatesTokenCount": 8}}',
 	'execute', '{"type": "text", "text": "Done."}', NULL, '{"input_tokens": 7, "output_tokens": 8}'),
 ('a candidate that has thought', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "Let me see.", "thought": true}, {"text": "{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"route\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}}", "thought": false}]}}]}',

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + 27);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -18,6 +18,28 @@ INSERT INTO said SELECT * FROM clutch.ingest('{"protocol": "multiagent-1.0", "ro
 	"content": {"type": "text", "text": "done"}, "trace": {"id": "q3", "parents": ["q1", "q2"]}}');
 SELECT is((SELECT count(DISTINCT (task_id, run_id))::int FROM said), 1, 'the first of the parents stands for the task');
 SELECT is((SELECT fixture.state(task_id) FROM said LIMIT 1), 'completed agent:wren 1', 'and what finishes it ends it');
+
+SELECT is(fixture.fault($$SELECT clutch.ingest('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "intent": "plan", "task": "more", "content": {"type": "text"}, "trace": {"id": "q4", "parents": ["q3"]}}')$$),
+	'KL003 TASK_NOT_FOUND /task_id', 'a later message does not stand for it');
+
+CREATE TABLE more AS SELECT r.* FROM (VALUES ('q5', '["q1", "q3"]'::jsonb), ('q6', '["q1", "q3", "q5"]')) AS u(id, parents), LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'user',
+	'agent', '{"id": "ui"}'::jsonb, 'intent', 'execute', 'task', 'more', 'content', '{"type": "text", "text": "and now?"}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents)), context => '{"to": "agent:wren"}') AS r;
+SELECT is((SELECT count(DISTINCT t.task_id) || ' ' || bool_and(t.run_id = s.run_id) FROM said s, more m JOIN clutch.tasks t USING (task_id) WHERE t.parent_task_id = s.task_id), '2 true', 'what a user says later are requests below the task');
+SELECT is((SELECT clutch.outbound(e.envelope, 'multiagent') #> '{trace,parents}' FROM more m JOIN clutch.events e USING (seq) ORDER BY seq LIMIT 1), '["q1", "q3"]', 'whose parents come back');
+
+SELECT FROM clutch.claim('agent:wren') \g /dev/null
+INSERT INTO more SELECT r.* FROM (VALUES ('qa', 'plan', '["q1", "q3", "q5"]'::jsonb), ('qb', 'finalize', '["q1", "q3", "q5", "qa"]')) AS u(id, intent, parents), LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent',
+	'agent', '{"id": "wren"}'::jsonb, 'intent', intent, 'task', 'it', 'content', '{"type": "text", "text": "so"}'::jsonb, 'trace', jsonb_build_object('id', id, 'parents', parents))) AS r;
+SELECT is((SELECT string_agg((r.task_id = q.task_id)::text, ' ' ORDER BY r.seq) FROM more r, (SELECT task_id FROM more ORDER BY seq LIMIT 1) AS q WHERE r.seq > (SELECT seq FROM more ORDER BY seq OFFSET 1 LIMIT 1)), 'true true', 'what is said then is about the last of them that was replied to');
+SELECT is((SELECT fixture.state(task_id) FROM more ORDER BY seq LIMIT 1), 'completed agent:wren 1', 'and ends it');
+
+-- an answer to a request that was never foreign
+SELECT FROM clutch.register(fixture.card('heron'));
+SELECT seq FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:heron}', id => 'msg_ours', run_id => 'run:ours', task_id => 'task:ours')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:heron', 9) \g /dev/null
+SELECT is((SELECT r.task_id || ' ' || r.late FROM clutch.events q, LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "heron"}'::jsonb, 'intent', 'finalize',
+	'task', 'do', 'content', '{"type": "text"}'::jsonb, 'trace', jsonb_build_object('id', 'q7', 'parents', jsonb_build_array(clutch.outbound(q.envelope, 'multiagent') #> '{trace,id}')))) AS r WHERE q.id = 'msg_ours'),
+	'task:ours false', 'names it by the ID that its document had');
 
 -- what a tool returned, before and after its call
 SELECT is((SELECT string_agg(e ->> 'type', ' ' ORDER BY i) FROM clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m77"]'), 'multiagent') WITH ORDINALITY AS t(e, i)), 'tool.call tool.result', 'a result has the call that it needs')
@@ -42,6 +64,11 @@ SELECT is((SELECT concat_ws(' ', type, from_agent, envelope #>> '{payload,agent_
 	'agent.register agent:orchestrator agent:orchestrator', 'so does that of spec 001, word for word, and the door takes it');
 SELECT is((SELECT eligible || ' ' || detail FROM clutch.explain_route(clutch.envelope('task.request', 'agent:ui', payload => '{"q": 1}')) WHERE agent_id = 'agent:orchestrator'),
 	'false is the orchestrator, which does no tasks', 'but the orchestrator is given no task, even one that requires nothing');
+CREATE FUNCTION pg_temp.announces(at text, data jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT FROM clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'system', 'agent', '{"id": "wren"}'::jsonb, 'timestamp', at, 'intent', 'reflect', 'task', 'Announce', 'content', jsonb_build_object('type', 'json', 'data', '{"supports": ["text"]}' || data)));
+	SELECT capabilities::text FROM clutch.agents WHERE agent_id = 'agent:wren';
+$$;
+SELECT is(pg_temp.announces('2026-11-22T10:01:00Z', '{"card": {"v": "clutch/0.1", "agent_id": "agent:wren", "capabilities": [{"id": "skill:sing"}]}}') || pg_temp.announces('2026-11-22T10:02:00Z', '{}'), '{skill:sing}{}', 'each handshake brings its own card, or one without capabilities');
 SELECT is((clutch.unregister('agent:orchestrator')).duplicate, false, 'it can be removed');
 
 SELECT is(concat_ws(' ', d ->> 'role', d #>> '{content,type}', d #>> '{content,text}', d #>> '{content,data,code}'), 'agent error late TIMEOUT', 'a task.timeout is an error')
@@ -54,6 +81,11 @@ FROM fixture.native, clutch.outbound(envelope, 'multiagent') AS d WHERE name = '
 
 SELECT is(e #>> '{to,0,agent_id}', 'agent:scraper', 'the call that a result needs goes to who answers it')
 FROM fixture.sample, clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m78"]'), 'multiagent') AS e WHERE name = 'the result of a tool' AND e ->> 'type' = 'tool.call';
+
+-- an envelope that was never foreign, with an intent, as rules make them
+SELECT is(concat_ws(' ', d ->> 'intent', d ->> 'timestamp', d -> 'agent', clutch.outbound(e || '{"meta": {"multiagent": {"intent": "reflect", "agent": {"name": "Kenneth", "model": "gpt-5"}}}}', 'multiagent') -> 'agent'),
+	'reflect 2026-02-01T13:20:11.123Z {"id": "ken", "name": "ken", "model": "n/a"} {"id": "ken", "name": "Kenneth", "model": "gpt-5"}', 'has what the protocol requires')
+FROM fixture.native, LATERAL (VALUES (envelope || '{"meta": {"multiagent": {"intent": "reflect"}}}')) AS v(e), LATERAL clutch.outbound(e, 'multiagent') AS d WHERE name = 'task.request';
 
 -- a message of LangGraph has type and content, too, but none names another protocol
 SELECT is(clutch.can_handle('{"protocol": "multiagent-1.0", "type": "ai", "content": {"type": "text"}, "role": "agent", "intent": "plan", "task": "t"}'), 'multiagent',

@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(66);
+SELECT plan(67);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -81,6 +81,9 @@ SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY agent_id) FROM clutch.find_a
 	('{skill:a,skill:b}', 'agent:ken'), ('{tool:web}', 'agent:ken'), ('{skill:none}', NULL)) AS t(requires, found);
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "BUSY"}')) \g /dev/null
 SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'find_agents can ask for a status');
+SELECT clutch.register(pg_temp.card('{"agent_id": "agent:perry", "capabilities": [{"id": "skill:c", "version": "1.0.0", "actions": ["check", "report"]}]}')) \g /dev/null
+SELECT is((SELECT card #> '{capabilities,0,actions}' FROM clutch.find_agents('{skill:c}')), '["check", "report"]', 'and returns what a card says of the actions of a capability');
+SELECT clutch.unregister('agent:perry') \g /dev/null
 
 -- -------------------------------------------------------------------- groups
 CREATE FUNCTION pg_temp.chosen(whom text) RETURNS text LANGUAGE sql AS

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(77);
+SELECT plan(79);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -64,9 +64,9 @@ SELECT is(fixture.state('task:twice') || ', ' || pg_temp.children('task:twice'),
 -- --- multiagent-1.0
 TRUNCATE clutch.routing_rule;
 INSERT INTO clutch.routing_rule (name, words, priority) VALUES ('mine', '{x}', 1);
-SELECT is(clutch.install_rules('multiagent-1.0'), 17, 'a set of rules is installed');
-SELECT is(clutch.install_rules('multiagent-1.0'), 17, 'and once more');
-SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 18, 'which changes nothing');
+SELECT is(clutch.install_rules('multiagent-1.0'), 18, 'a set of rules is installed');
+SELECT is(clutch.install_rules('multiagent-1.0'), 18, 'and once more');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule), 19, 'which changes nothing');
 SELECT throws_ok($$SELECT clutch.install_rules('multiagent-9')$$, '22023', 'invalid set of rules "multiagent-9"', 'there are not many of them');
 SELECT throws_ok('SELECT clutch.install_rules(NULL)', '22004', 'argument "name" must not be null', 'none has no name');
 SELECT throws_ok('SELECT clutch.uninstall_rules(NULL)', '22004', 'argument "name" must not be null', 'and none can be uninstalled without one');
@@ -88,6 +88,10 @@ SELECT is((SELECT count(*)::int FROM clutch.tasks WHERE parent_task_id IS NOT NU
 SELECT is((SELECT agent_id ~ 'claude|gemini|ann|ben|cal' FROM clutch.tasks WHERE parent_task_id IS NOT NULL AND run_id <> 'run:1'), true, 'by another model');
 SELECT is((SELECT clutch.outbound(envelope, 'multiagent') -> 'trace' -> 'parents' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), '["m1", "m2"]'::jsonb, 'its parents are kept');
 SELECT is((SELECT clutch.outbound(envelope, 'multiagent') ->> 'intent' FROM clutch.events WHERE type = 'task.request' AND envelope #>> '{meta,multiagent,intent}' = 'reflect'), 'reflect', 'and its intent');
+CREATE TEMP TABLE reflection AS SELECT t.task_id, t.agent_id, clutch.outbound(e.envelope, 'multiagent') AS asked FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE e.envelope #>> '{meta,multiagent,intent}' = 'reflect';
+SELECT FROM reflection r, LATERAL clutch.claim(r.agent_id) \g /dev/null
+SELECT is((SELECT (s.task_id = r.task_id)::text || ' ' || s.late FROM reflection r, LATERAL clutch.ingest(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', jsonb_build_object('id', r.agent_id), 'intent', 'finalize', 'task', 'It is fine',
+	'content', '{"type": "text"}'::jsonb, 'trace', jsonb_build_object('id', 'm3', 'parents', (r.asked #> '{trace,parents}') || (r.asked #> '{trace,id}')))) AS s), 'true false', 'an answer to it names it as the last of its parents');
 
 -- next actions, where the workflow says so
 SELECT clutch.register_workflow('{"workflow": "open", "next_actions": true, "steps": [{"id": "a"}]}');
@@ -146,7 +150,7 @@ SELECT clutch.send(clutch.envelope('chat.message', 'agent:gpt5.plan', id => 'msg
 SELECT clutch.send(clutch.envelope('tool.result', 'agent:gpt5.plan', payload => '{"outputs": {"next_actions": [{"intent": "summarize", "task": "Sum up"}]}}', run_id => 'run:w3', thread_id => 'thread:1', task_id => 'task:w3',
 	meta => '{"clutch": {"reply_to": "msg_called"}, "multiagent": {"confidence": {"score": 0.1}, "agent": {"model": "gpt-5"}}}'));
 SELECT is((SELECT string_agg(e.envelope #>> '{payload,intent}', ' ' ORDER BY e.seq) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:w3'), 'reflect summarize', 'results of tools have next actions, and confidence');
-SELECT is(clutch.uninstall_rules('multiagent-1.0'), 17, 'rules are uninstalled');
+SELECT is(clutch.uninstall_rules('multiagent-1.0'), 18, 'rules are uninstalled');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
 
 -- --- registry-3.0
@@ -179,7 +183,7 @@ SELECT is((SELECT string_agg(agent_id || CASE WHEN parent_task_id = 'task:house'
 SELECT is(pg_temp.to_whom('talk to hal. What should I cook?'), 'agent:hal', 'however long the trigger is');
 SELECT clutch.install_rules('multiagent-1.0') \g /dev/null
 SELECT is(clutch.uninstall_rules('registry-3.0'), 9, 'and they can be taken back');
-SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multiagent-1.0'), 17, 'which leaves other sets alone');
+SELECT is((SELECT count(*)::int FROM clutch.routing_rule WHERE ruleset = 'multiagent-1.0'), 18, 'which leaves other sets alone');
 
 -- a registry whose agents are a list, with an index that names another agent, and words that are none
 TRUNCATE clutch.routing_rule;
@@ -259,5 +263,12 @@ SELECT is((SELECT string_agg(type, ', ' ORDER BY seq) FROM clutch.events WHERE r
 SELECT is((SELECT string_agg(concat_ws(' ', e.envelope #>> '{meta,rule,name}', e.envelope #>> '{payload,message}'), ', ' ORDER BY e.seq) FROM clutch.events e WHERE e.run_id = 'run:kinds' AND e.parent_task_id = 'task:kinds' AND e.type = 'task.request'),
 	'multiagent-1.0 confidence of tool.call, multiagent-1.0 confidence of tool.error no such page, multiagent-1.0 confidence of chat.system, multiagent-1.0 confidence of task.error it is lost', 'are reflected upon as well, with what went wrong');
 SELECT is((SELECT count(*)::int FROM clutch.tasks WHERE run_id = 'run:kinds' AND parent_task_id IS NOT NULL AND agent_id = 'agent:tess'), 0, 'by another model');
+-- a message need not name the model as the card does, or at all
+SELECT fixture.ask('task:names', 'agent:tess', NULL, run => 'run:names') \g /dev/null
+SELECT clutch.claim('agent:tess') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.progress', 'agent:tess', '{agent:ui}', run_id => 'run:names', task_id => 'task:names', thread_id => 'thread:1', meta => jsonb_build_object('multiagent', '{"confidence": {"score": 0.2}}'::jsonb || agent)))
+FROM (VALUES ('{"agent": {"model": "gpt-5-2025-08-07"}}'::jsonb), ('{}')) AS v(agent) \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', t.agent_id ~ 'claude|gemini|ann|ben|cal', (SELECT string_agg(w.agent_id, ' ' ORDER BY w.agent_id) FROM clutch.why(t.task_id) w WHERE w.rejected_by = 'rule')), ', ') FROM clutch.tasks t WHERE t.parent_task_id = 'task:names'),
+	't agent:gpt5.plan agent:tess, t agent:gpt5.plan agent:tess', 'the model on the card of the sender does not reflect either');
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(124);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -160,6 +160,11 @@ INSERT INTO clutch.routing_rule (name, restrict_to, path, other_model_than) VALU
 SELECT is(pg_temp.selected('{"payload": {"by": "gpt-5-mini"}}'), 'agent:emil ["other"]', 'a rule excludes the agents of a model');
 UPDATE clutch.routing_rule SET restrict_to = NULL WHERE name = 'other';
 SELECT is((SELECT detail FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => '{"payload": {"by": "gpt-5-mini"}}')) WHERE agent_id = 'agent:dora'), 'rule other excludes model gpt-5-mini', 'and explain_route says so');
+SELECT fixture.agent('edda', 9, '{skill:other}', more => '{"model": "gpt-5-mini"}') \g /dev/null
+SELECT is((SELECT string_agg(agent_id || ' ' || detail, ', ' ORDER BY agent_id) FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => '{"payload": {"by": "agent:dora"}}')) WHERE rejected_by = 'rule'),
+	'agent:dora rule other excludes the model of agent:dora, agent:edda rule other excludes the model of agent:dora', 'or those of the model that an agent has, and that agent');
+SELECT is((SELECT string_agg(agent_id, ', ') FROM clutch.explain_route(fixture.request('asked', skill => NULL, more => '{"payload": {"by": "agent:ann"}}')) WHERE rejected_by = 'rule'), 'agent:ann', 'which need not have any');
+SELECT clutch.unregister('agent:edda') \g /dev/null
 
 -- --- what waits, and a rebuild
 TRUNCATE clutch.routing_rule;
