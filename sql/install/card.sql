@@ -122,6 +122,66 @@ CREATE FUNCTION clutch.register_or_lock(card jsonb) RETURNS jsonb
 COMMENT ON FUNCTION clutch.register_or_lock(jsonb) IS
 	'registers an agent and returns NULL; or, if it is registered, locks it until the transaction ends, and returns its card';
 
+-- The card of a registered agent after the import of a description.  What the dialect of the description has
+-- a place for becomes as the description says.  Everything else remains, whether operators have set it or a
+-- description in another dialect.
+CREATE FUNCTION clutch.card_merged(registered jsonb, described jsonb, dialect text) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	-- the capabilities, the members of these, and the groups that the dialect describes
+	ids text := CASE dialect WHEN 'agent_json' THEN '^skill:|^tool:mcp$' WHEN 'a2a' THEN '^skill:' WHEN 'map' THEN '^role:' ELSE '^tool:' END;
+	members text[] := CASE dialect WHEN 'agent_json' THEN '{version,tags,tools,servers}' WHEN 'a2a' THEN '{version,tags}' ELSE '{}' END;
+	groups text := CASE dialect WHEN 'agent_json' THEN '^group:(personal|work)$' WHEN 'map' THEN '^group:(role|scope):' END;
+	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
+	security jsonb := coalesce(registered -> 'security', '{}');
+	l record;
+	was jsonb;
+	others jsonb;
+BEGIN
+	IF dialect <> 'mcp' THEN
+		merged := '{"display": {}}' || merged;
+	END IF;
+	IF described ? 'endpoints' THEN
+		merged := jsonb_set(merged, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (described -> 'endpoints'));
+	END IF;
+	IF groups IS NOT NULL THEN
+		merged := jsonb_set(merged, '{groups}', coalesce(described -> 'groups', '[]') || (
+			SELECT coalesce(jsonb_agg(g.value ORDER BY g.n), '[]')
+			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n) WHERE g.value #>> '{}' !~ groups));
+	END IF;
+	merged := jsonb_set(merged, '{capabilities}', (
+		SELECT coalesce(jsonb_agg(c.value ORDER BY c.kept, c.n), '[]')
+		FROM (SELECT false AS kept, d.n, coalesce(r.value - members, '{}') || d.value AS value
+			  FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n)
+			  LEFT JOIN (SELECT DISTINCT ON (o.value ->> 'id') o.value
+						 FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n) ORDER BY o.value ->> 'id', o.n) AS r
+			  ON r.value ->> 'id' = d.value ->> 'id'
+			  UNION ALL
+			  SELECT true, r.n, r.value
+			  FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n) WHERE r.value ->> 'id' !~ ids) AS c));
+	IF dialect <> 'agent_json' THEN
+		RETURN merged;
+	END IF;
+	-- "context" and "dependencies.agents" name only some of those whom the two lists may name.  A list of which the
+	-- description has named nobody is that of an operator.
+	FOR l IN SELECT * FROM (VALUES ('serves', '^group:(personal|work)$'), ('delegates_to', '^agent:')) AS v(name, own) LOOP
+		was := registered #> ARRAY['security', l.name];
+		others := (SELECT coalesce(jsonb_agg(w.value ORDER BY w.n), '[]')
+				   FROM jsonb_array_elements(coalesce(was, '[]')) WITH ORDINALITY AS w(value, n) WHERE w.value #>> '{}' !~ l.own);
+		IF described -> 'security' ? l.name THEN
+			security := jsonb_set(security, ARRAY[l.name], (described #> ARRAY['security', l.name]) || others);
+		ELSIF others <> was OR (l.name = 'delegates_to' AND was = '[]') THEN
+			security := security - l.name;
+		END IF;
+	END LOOP;
+	RETURN merged || jsonb_build_object('security', security);
+END
+$$;
+COMMENT ON FUNCTION clutch.card_merged(jsonb, jsonb, text) IS
+	'the card of a registered agent after the import of a description, which changes only what its dialect has a place for';
+
 -- Registers a card, or changes the card that is registered, and returns the changes.  Members
 -- that are never part of a description (limits, security, ...) remain unchanged.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
@@ -133,7 +193,6 @@ DECLARE
 	id text := card ->> 'agent_id';
 	registered jsonb := clutch.register_or_lock(card);
 	changed jsonb;
-	others jsonb;
 	s record;
 	detail text;
 	hint text;
@@ -141,20 +200,7 @@ BEGIN
 	IF registered IS NULL THEN
 		RETURN QUERY SELECT id, 'added', 'capabilities', NULL::jsonb, jsonb_path_query_array(card, '$.capabilities[*].id');
 	ELSE
-		card := '{"display": {}}'::jsonb || card || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (card -> 'meta'));
-		IF card ? 'endpoints' THEN
-			card := jsonb_set(card, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (card -> 'endpoints'));
-		END IF;
-		-- keep the groups that do not come from the description, and what operators have set in "security"
-		IF dialect = ANY ('{agent_json,map}') THEN
-			others := jsonb_path_query_array(registered, CASE dialect WHEN 'map' THEN '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'
-				ELSE '$.groups[*] ? (@ != "group:personal" && @ != "group:work")' END::jsonpath);
-			card := card || jsonb_build_object('groups', coalesce(card -> 'groups', '[]') || others);
-		END IF;
-		IF dialect = 'agent_json' THEN
-			card := card || jsonb_build_object('security',
-				coalesce(registered -> 'security', '{}') - '{serves,delegates_to}'::text[] || coalesce(card -> 'security', '{}'));
-		END IF;
+		card := clutch.card_merged(registered, card, dialect);
 		SELECT jsonb_object_agg(c.key, c.value) INTO changed
 		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, CASE c.key WHEN 'groups' THEN '[]' ELSE '{}' END::jsonb);
 		IF changed IS NOT NULL THEN
@@ -336,10 +382,12 @@ BEGIN
 			ELSE clutch.card_as(r.card, 'agent_json') - 'name' END AS entry
 		  FROM clutch.registry_agents(imported) AS n JOIN clutch.agent_registry r ON r.agent_id = n.agent_id) AS e;
 	imported := jsonb_set(imported, '{agents}', agents);
+	-- nor does the index name an agent for a skill that it does not have any more
 	IF jsonb_typeof(imported -> 'skillIndex') = 'object' THEN
 		imported := jsonb_set(imported, '{skillIndex}', (
 			SELECT coalesce(jsonb_object_agg(i.key, i.value), '{}') FROM jsonb_each(imported -> 'skillIndex') AS i
-			WHERE EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (i.value #>> '{}'))));
+			WHERE EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (i.value #>> '{}')
+						  AND r.card -> 'capabilities' @> jsonb_build_array(jsonb_build_object('id', 'skill:' || i.key)))));
 	END IF;
 	IF NOT EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (imported #>> '{routing,defaultAgent}')) THEN
 		imported := jsonb_set(imported, '{routing,defaultAgent}', 'null', false);

@@ -349,8 +349,12 @@ card_put_version(const CardSource *source, const CardDialect *dialect, Json *car
 Json *
 card_version(const Json *card, const CardDialect *dialect)
 {
-	Json	   *version = json_get_kind(card, "/capabilities/0/version", JSON_TEXT);
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+	Json	   *version = NULL;
 
+	/* those that no description has a place for have no version of the agent */
+	for (int i = 0; capabilities != NULL && i < capabilities->n && version == NULL; i++)
+		version = json_get_kind(capabilities->items[i], "/version", JSON_TEXT);
 	if (version == NULL)
 		version = card_noted(card, dialect, "/version");
 	if (version == NULL && card_noted(card, dialect, "") == NULL)

@@ -93,14 +93,16 @@ card_mcp_read(const CardSource *source)
 
 /*
  * Writes a capability as a tool: "tool:x" becomes x, and "skill:x" becomes
- * skill.x.  Returns NULL for any other capability.
+ * skill.x.  Returns NULL for any other capability.  If the tools are those of
+ * a server, the skills, which another description has named, are not among
+ * them.
  */
 static Json *
 card_mcp_write_tool(const Json *card, const Json *capability)
 {
 	Slice		id = json_get_text(capability, "/id");
 	Slice		name = card_unprefixed(id, "tool:");
-	Slice		skill = card_unprefixed(id, "skill:");
+	Slice		skill = card_noted(card, &card_mcp, "/tools") == NULL ? card_unprefixed(id, "skill:") : SLICE_NONE;
 	const Json *others = slice_present(name) ? card_noted(card, &card_mcp, json_path("/tools", name)) : NULL;
 	Json	   *tool = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
 

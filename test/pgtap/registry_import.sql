@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(146);
+SELECT plan(162);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -148,8 +148,62 @@ CREATE FUNCTION pg_temp.through(document jsonb) RETURNS jsonb LANGUAGE plpgsql A
 SELECT is(pg_temp.through(d), jsonb_build_array(d, '["climb"]'::jsonb), 'also of an agent with skills that only the index names: ' || (d #>> '{agents,ivy,indexed}'))
 FROM unnest('{5,"[\"climb\"]",true,"{\"a\": 1}"}'::jsonb[]) AS v, LATERAL (SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'notes', 'agents', jsonb_build_object('ivy', jsonb_build_object('description', 'Climbs', 'indexed', v)), 'skillIndex', '{"climb": "ivy"}'::jsonb) AS d) AS made;
 
+-- an import changes only what its dialect has a place for
+CREATE FUNCTION pg_temp.vic(path text) RETURNS jsonb LANGUAGE sql AS $$ SELECT a.card #> path::text[] FROM clutch.agents a WHERE a.agent_id = 'agent:vic' $$;
+CREATE FUNCTION pg_temp.shed(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'shed', 'agents', jsonb_build_object('vic', '{"description": "Mends", "version": "1.0.0", "skills": [{"id": "mend", "description": "Mends", "triggers": ["broken"]}]}'::jsonb || more)) $$;
+CREATE FUNCTION pg_temp.update_vic(payload jsonb) RETURNS void LANGUAGE sql AS
+$$ SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:vic', payload => '{"agent_id": "agent:vic"}' || payload)) $$;
+SELECT FROM clutch.import_registry(pg_temp.shed());
+CREATE TABLE trusted AS SELECT '[{"id": "skill:mend", "version": "1.0.0", "tags": ["broken"], "trust_level": "prod", "cost_hint": "low", "actions": ["solder"]}, {"id": "tool:saw"}, {"id": "role:smith"}, {"id": "weld"}]'::jsonb AS capabilities;
+SELECT pg_temp.update_vic(jsonb_build_object('capabilities', capabilities)) FROM trusted;
+SELECT is(pg_temp.rows(pg_temp.shed()), 'no rows', 'what an operator says of a capability is no difference, nor are capabilities that are no skills');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"version": "1.1.0", "mcps": ["files"]}'));
+SELECT is(pg_temp.vic('{capabilities}'), (SELECT jsonb_insert(jsonb_set(capabilities, '{0,version}', '"1.1.0"'), '{1}', '{"id": "tool:mcp", "servers": ["mcp:files"]}') FROM trusted), 'and they stay when the document changes');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"skills": []}'));
+SELECT is(pg_temp.vic('{capabilities}'), (SELECT capabilities - 0 FROM trusted), 'but a skill that the document does not have any more is removed');
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT pg_temp.update_vic('{"capabilities": [{"id": "role:smith"}, {"id": "skill:mend", "version": "2.0.0", "tags": ["broken"]}]}');
+SELECT is(clutch.export_registry('shed') #>> '{agents,vic,version}', '2.0.0', 'the version of the agent is that of the skills, whatever comes before them');
+-- whom it serves and asks
+SELECT pg_temp.update_vic(jsonb_build_object('security', '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}'::jsonb));
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT is(pg_temp.vic('{security}'), '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}', 'lists of an operator stay, if the document says nothing of them');
+SELECT pg_temp.update_vic('{"security": {"serves": []}}');
+SELECT is(pg_temp.rows(pg_temp.shed()) || pg_temp.vic('{security}')::text, 'no rows{"serves": []}', 'also one in which nobody is');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work", "dependencies": {"agents": ["uma"]}}'));
+SELECT pg_temp.update_vic('{"security": {"serves": ["group:work", "agent:boss"], "delegates_to": ["agent:uma", "group:staff"]}}');
+SELECT is(pg_temp.rows(pg_temp.shed('{"context": "work", "dependencies": {"agents": ["uma"]}}')) || pg_temp.vic('{security}')::text,
+	'no rows{"serves": ["group:work", "agent:boss"], "delegates_to": ["agent:uma", "group:staff"]}', 'and so do those whom an operator has added');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "personal", "dependencies": {"agents": ["ida"]}}'));
+SELECT is(pg_temp.vic('{security}'), '{"serves": ["group:personal", "agent:boss"], "delegates_to": ["agent:ida", "group:staff"]}', 'when the document names others');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "shared"}'));
+SELECT is(pg_temp.vic('{security}'), '{}', 'but not when it opens the agent to all');
+-- descriptions in several dialects
+SELECT FROM clutch.import_registry(pg_temp.shed('{"displayName": "Vic", "mcps": [{"name": "files", "required": true}]}'));
+CREATE TABLE others AS SELECT * FROM (VALUES
+	('map', '{"agentId": "vic", "name": "Vic", "description": "Mends", "role": "smith", "scopes": ["forge"]}'::jsonb),
+	('a2a', '{"name": "Vic", "description": "Mends", "version": "1.0.0", "url": "https://vic.example/a2a", "capabilities": {}, "skills": [{"id": "mend", "name": "Mend", "description": "Mends it", "tags": ["broken"]}]}'),
+	('mcp', '{"tools": [{"name": "hammer", "inputSchema": {"type": "object"}}]}')) AS v(dialect, document);
+CREATE FUNCTION pg_temp.all_of_vic() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM FROM others o, clutch.import_card(o.document, 'agent:vic', o.dialect);
+	RETURN (SELECT string_agg(o.dialect, ' ') FROM others o WHERE clutch.export_card('agent:vic', o.dialect) <> o.document);
+END $$;
+SELECT is(pg_temp.all_of_vic(), NULL, 'an agent that is described in three dialects is described by each of them as it was');
+SELECT is((SELECT string_agg(c ->> 'id', ' ' ORDER BY c ->> 'id') FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c), 'role:smith skill:mend tool:hammer tool:mcp', 'it has the capabilities of all of them');
+SELECT is(pg_temp.vic('{groups}'), '["group:role:smith", "group:scope:forge", "group:role:smith@forge"]', 'and the groups');
+SELECT is((SELECT c -> 'tools' FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c WHERE c ->> 'id' = 'skill:mend'), '["mcp:files"]', 'and needs the server that only one of them knows');
+-- an export names an agent for a skill only if it has it
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "moves", "agents": {"max": {"skills": [{"id": "row", "description": "Rows"}, {"id": "sail", "description": "Sails"}]}, "mia": {}}, "skillIndex": {"row": "max", "sail": "max", "dive": "mia"}}');
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => '{"agent_id": "agent:max", "capabilities": [{"id": "skill:row"}]}'));
+SELECT is(clutch.export_registry('moves') -> 'skillIndex', '{"row": "max", "dive": "mia"}', 'a skill that was taken from an agent is not one of its skills in the index');
+SELECT FROM clutch.import_registry(clutch.export_registry('moves'));
+SELECT is((SELECT capabilities FROM clutch.agents WHERE agent_id = 'agent:max'), '{skill:row}', 'so an import of the export does not give it back');
+
 -- ------------------------------------------------------------------ refusals
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
+SELECT is(pg_temp.refused('{skillIndex,fry@1}', '"basil"'), 'KL014 WRONG_FORMAT /skillIndex/fry@1', 'a skill of the index that cannot be one, too');
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', 'null'), 'KL014 NULL_VALUE /skillIndex/parse-recipe', 'or nobody');
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": [{"name": "twin"}, {"name": "other"}, {"name": "twin"}]}')$$), 'KL014 DUPLICATE_VALUE /agents/2', 'two agents of one name');
 SELECT is(pg_temp.refused('{routing,defaultAgent}', '"oregano"'), 'KL014 UNKNOWN_AGENT /routing/defaultAgent', 'so is a default agent');
