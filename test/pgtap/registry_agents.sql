@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(66);
+SELECT plan(67);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -153,5 +153,11 @@ SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null	-- so the regi
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
 
+-- ----------------------------------------------------------- spawn of spec 004
+BEGIN;
+SELECT FROM fixture.agent('spawned');
+SELECT FROM fixture.ask('task:spawned', 'agent:spawned');
+COMMIT;
+SELECT is(fixture.state('task:spawned'), 'assigned agent:spawned 1', 'an agent that is registered gets a request of the same transaction');
 SELECT * FROM finish();
 DROP OWNED BY tap_ken; DROP ROLE tap_ken;
