@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter map
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 9);
+SELECT plan((SELECT count(*)::int FROM outcome) + 10);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -14,6 +14,10 @@ CREATE TABLE answered AS SELECT * FROM clutch.ingest('{"id": "m2", "from": "wren
 SELECT is((SELECT task_id FROM answered), (SELECT task_id FROM asked), 'the response names the request');
 SELECT is((SELECT fixture.state(task_id) FROM asked), 'completed agent:wren 1', 'and ends the task');
 
+-- a client numbers the calls of each of its connections from 1
+SELECT is((SELECT string_agg(r.duplicate::text, ' ' ORDER BY n) FROM unnest('{east,west,east,NULL,NULL}'::text[]) WITH ORDINALITY AS s(session, n),
+	LATERAL clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "map/send", "params": {"to": "ken", "payload": "good morning"}}', 'map',
+		jsonb_strip_nulls(jsonb_build_object('agent_id', 'agent:planner', 'session', s.session))) AS r), 'false false true false true', 'calls of several sessions are different, whatever they say');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "method": "map/message", "params": {"message": {"id": "m", "from": "a", "to": {"near": true}, "payload": 1}}}')$$),
 	'KL014 WRONG_VALUE /params/message/to', 'an address of no known form is refused at its place in the frame');
 SELECT is(fixture.fault($$SELECT clutch.inbound('[{"id": "m", "from": "a", "to": {"agents": []}, "payload": 1}]')$$), 'KL014 TOO_FEW /0/to/agents', 'so is an address of nobody');
