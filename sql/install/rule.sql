@@ -118,7 +118,7 @@ WITH registry AS MATERIALIZED (
 	SELECT format('%s: switch to %s', a.registry, a.name), 550,
 		   ARRAY(SELECT concat_ws(' ', c #>> '{}', n)
 				 FROM jsonb_path_query(r.routing, '$.switchCommands[*]') AS c,
-					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE n IS NOT NULL), NULL, a.agent_id, NULL
+					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE clutch.has_word(n) AND clutch.has_word(c #>> '{}')), NULL, a.agent_id, NULL
 	FROM agent a JOIN registry r ON r.name = a.registry
 	UNION ALL
 	SELECT format('%s: several agents', r.name), 600,

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(162);
+SELECT plan(163);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -260,6 +260,11 @@ SET clutch.orchestrator = 'agent:butler';
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": {"butler": {}}}')$$), 'KL014 NOT_ALLOWED /agents/butler', 'whatever its name is');
 RESET clutch.orchestrator;
 SELECT is((SELECT count(*)::int FROM clutch.agents WHERE agent_id = ANY ('{agent:orchestrator,agent:maid,agent:butler}')), 0, 'none of them is registered');
+-- what contains no word
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "mute", "agents": {"una": {"displayName": ""}, "ugo": {"displayName": "€"}}, "routing": {"switchCommands": ["talk to", "", "@"]}}');
+SELECT is((SELECT string_agg(array_to_string(words, ', '), '; ' ORDER BY name) FROM clutch.registry_rules() WHERE name LIKE 'registry-3.0 mute:%'), 'talk to ugo; talk to una', 'a switch command is not one without the name that follows it, nor a name without a command');
+ROLLBACK;
 -- what an earlier version has stored
 BEGIN;
 UPDATE clutch.registry_document d SET document = jsonb_set(jsonb_set(jsonb_set(jsonb_set(document, '{agents,basil,signals}', pg_temp.long(1001) || '"garlic"'::jsonb), '{agents,basil,skills,0,triggers}', pg_temp.many(1002)),
