@@ -257,6 +257,9 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	const char *message = NULL;
 	const char *code = card_word_fault(ID_CAPABILITY, id, &message);
 
+	/* the fault has been added for the first of those that are too many, which is in the list for that reason */
+	if (capabilities->n > clutch_limits.max_list)
+		return NULL;
 	if (code == NULL && memchr(id.s, '@', id.len) != NULL)
 	{
 		code = "WRONG_FORMAT";
@@ -271,6 +274,7 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	{
 		code = "TOO_MANY";
 		message = psprintf("An agent has at most %d capabilities (setting clutch.max_list).", clutch_limits.max_list);
+		json_add(capabilities, capability);
 	}
 	if (code != NULL)
 	{

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(163);
+SELECT plan(164);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -15,6 +15,18 @@ CREATE FUNCTION pg_temp.events() RETURNS bigint LANGUAGE sql AS $$ SELECT count(
 CREATE FUNCTION pg_temp.refused(path text, value jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT fixture.fault(format('SELECT clutch.import_registry(%L)', pg_temp.registry(path, value)))
 $$;
+
+-- "CODE path" of all faults of a document
+CREATE FUNCTION pg_temp.faults(document jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail jsonb;
+BEGIN
+	PERFORM FROM clutch.import_registry(document);
+	RETURN 'none';
+EXCEPTION WHEN SQLSTATE 'KL014' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg(concat_ws(' ', f ->> 'code', f ->> 'path'), ', ' ORDER BY f ->> 'path' COLLATE "C") FROM jsonb_array_elements(detail) AS f);
+END $$;
 
 -- ---------------------------------------------------------------- registering
 SELECT is(pg_temp.rows(pg_temp.registry()), E'agent:almanac added capabilities > ["skill:view-calendar", "skill:create-event", "tool:mcp"]\n'
@@ -217,6 +229,11 @@ SELECT is(pg_temp.refused('{version}', '"4.0"'), 'KL014 WRONG_VALUE /version', '
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"version": "3.0"}')$$), 'KL014 REQUIRED ', 'a document without agents is none');
 SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%oregano%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text LIKE '%oregano%'), 0, 'a refused document leaves nothing behind');
 SELECT throws_ok($$SELECT clutch.export_registry('nowhere')$$, '42704', NULL, 'a registry that was not imported cannot be exported');
+
+SET clutch.max_list = 3;
+SELECT is(pg_temp.faults(jsonb_build_object('agents', '{"basil": {"skills": ["a", "b", "c", "d", "e", "f"], "capabilities": [{"name": "g"}], "mcps": ["h"], "context": "odd"}, "scribe": {"skills": ["a", "b", "c", "d"]}}'::jsonb, 'skillIndex', '{"i": "basil"}'::jsonb)),
+	'WRONG_VALUE /agents/basil/context, TOO_MANY /agents/basil/skills/3, TOO_MANY /agents/scribe/skills/3', 'an agent with too many skills has one fault for that, so the others are not crowded out');
+RESET clutch.max_list;
 
 -- words that routing rules cannot have, which install_rules would refuse otherwise
 CREATE FUNCTION pg_temp.long(bytes int) RETURNS jsonb LANGUAGE sql AS $$ SELECT to_jsonb(repeat('x', bytes)) $$;
