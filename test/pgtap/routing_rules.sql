@@ -105,7 +105,7 @@ SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_
 SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_temp.says('delta') || '{"to": [{"agent_id": "group:team"}]}')) ->> 'message'),
 	'rules leave none of the agents that the request names; change the rules, or let the request name nobody; rule less', 'and the failure says what to do');
 INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('gone', '{gone}', 'agent:gone');
-SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('gone'))) ->> 'message'), 'rules leave no agent that is registered; change the rules, or register an agent to which they send it; rule gone', 'as it does if a rule names nobody who is there');
+SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('gone'))) ->> 'message'), 'rules leave no agent that is registered; change the rules, or register an agent that they allow; rule gone', 'as it does if a rule names nobody who is there');
 DELETE FROM clutch.routing_rule WHERE name = 'gone';
 SELECT fixture.ask('task:soon', skill => NULL, more => pg_temp.says('epsilon'));
 SELECT is((SELECT priority::int FROM clutch.tasks WHERE task_id = 'task:soon'), 4, 'a rule sets the priority');
