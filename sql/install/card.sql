@@ -33,18 +33,20 @@ COMMENT ON TABLE clutch.registry_document IS
 	'the registries as they were imported; clutch.export_registry and clutch.install_rules read them';
 
 -- The parts of a description in which changes are reported: its members and, for those that
--- are lists, each element.
+-- are lists, each element.  If several elements have the same name, they are numbered.
 CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, value jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT concat_ws('.', m.key, e.name), coalesce(e.value, m.value)
+	SELECT concat_ws('.', m.key, e.name) || CASE WHEN e.n > 1 THEN format(' (%s)', e.n) ELSE '' END, coalesce(e.value, m.value)
 	FROM jsonb_each(document) AS m
 	LEFT JOIN LATERAL (
-		SELECT coalesce(i.value ->> 'id', i.value ->> 'name', i.value #>> '{}') AS name, i.value
-		FROM jsonb_array_elements(CASE WHEN m.key = ANY ('{skills,capabilities,tools}') AND jsonb_typeof(m.value) = 'array' THEN m.value ELSE '[]' END) AS i(value)
+		SELECT l.name, l.value, row_number() OVER (PARTITION BY l.name ORDER BY l.place) AS n
+		FROM (SELECT coalesce(i.value ->> 'id', i.value ->> 'name', i.value #>> '{}') AS name, i.value, i.place
+			  FROM jsonb_array_elements(CASE WHEN m.key = ANY ('{skills,capabilities,tools}') AND jsonb_typeof(m.value) = 'array' THEN m.value ELSE '[]' END)
+				   WITH ORDINALITY AS i(value, place)) AS l
 		UNION ALL
-		SELECT o.key, o.value
+		SELECT o.key, o.value, 1
 		FROM jsonb_each(CASE WHEN m.key = ANY ('{skillIndex,routing,dependencies}') AND jsonb_typeof(m.value) = 'object' THEN m.value ELSE '{}' END) AS o) AS e ON true
 $$;
 COMMENT ON FUNCTION clutch.card_members(jsonb) IS
@@ -60,6 +62,13 @@ CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
 	FROM clutch.card_members(registered) AS r
 	FULL JOIN clutch.card_members(described) AS d ON d.what = r.what
 	WHERE r.value IS DISTINCT FROM d.value
+	UNION ALL
+	-- lists of the same elements in another order
+	SELECT 'changed', d.key, registered -> d.key, d.value
+	FROM jsonb_each(described) AS d
+	WHERE d.key = ANY ('{skills,capabilities,tools}') AND d.value <> registered -> d.key
+		  AND jsonb_typeof(d.value) = 'array' AND jsonb_typeof(registered -> d.key) = 'array'
+		  AND (SELECT array_agg(e ORDER BY e) FROM jsonb_array_elements(d.value) AS e) = (SELECT array_agg(e ORDER BY e) FROM jsonb_array_elements(registered -> d.key) AS e)
 	ORDER BY 2
 $$;
 COMMENT ON FUNCTION clutch.card_changes(jsonb, jsonb) IS
@@ -136,6 +145,7 @@ DECLARE
 	groups text := CASE dialect WHEN 'agent_json' THEN '^group:(personal|work)$' WHEN 'map' THEN '^group:(role|scope):' END;
 	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
 	security jsonb := coalesce(registered -> 'security', '{}');
+	in_place boolean;
 	l record;
 	was jsonb;
 	others jsonb;
@@ -151,15 +161,19 @@ BEGIN
 			SELECT coalesce(jsonb_agg(g.value ORDER BY g.n), '[]')
 			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n) WHERE g.value #>> '{}' !~ groups));
 	END IF;
+	-- in the order of the card, if what is described has the same order there
+	in_place := (SELECT array_agg(r.value ->> 'id' ORDER BY r.n) FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n)
+				 WHERE r.value ->> 'id' ~ ids)
+		= (SELECT array_agg(d.value ->> 'id' ORDER BY d.n) FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n));
 	merged := jsonb_set(merged, '{capabilities}', (
-		SELECT coalesce(jsonb_agg(c.value ORDER BY c.kept, c.n), '[]')
-		FROM (SELECT false AS kept, d.n, coalesce(r.value - members, '{}') || d.value AS value
+		SELECT coalesce(jsonb_agg(c.value ORDER BY CASE WHEN in_place THEN c.place END, c.kept, c.n), '[]')
+		FROM (SELECT false AS kept, d.n, r.n AS place, coalesce(r.value - members, '{}') || d.value AS value
 			  FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n)
-			  LEFT JOIN (SELECT DISTINCT ON (o.value ->> 'id') o.value
+			  LEFT JOIN (SELECT DISTINCT ON (o.value ->> 'id') o.value, o.n
 						 FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n) ORDER BY o.value ->> 'id', o.n) AS r
 			  ON r.value ->> 'id' = d.value ->> 'id'
 			  UNION ALL
-			  SELECT true, r.n, r.value
+			  SELECT true, r.n, r.n, r.value
 			  FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n) WHERE r.value ->> 'id' !~ ids) AS c));
 	IF dialect <> 'agent_json' THEN
 		RETURN merged;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(164);
+SELECT plan(168);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -177,6 +177,14 @@ SELECT is(pg_temp.vic('{capabilities}'), (SELECT capabilities - 0 FROM trusted),
 SELECT FROM clutch.import_registry(pg_temp.shed());
 SELECT pg_temp.update_vic('{"capabilities": [{"id": "role:smith"}, {"id": "skill:mend", "version": "2.0.0", "tags": ["broken"]}]}');
 SELECT is(clutch.export_registry('shed') #>> '{agents,vic,version}', '2.0.0', 'the version of the agent is that of the skills, whatever comes before them');
+CREATE TABLE counted AS SELECT pg_temp.events() AS n;
+SELECT is(pg_temp.rows(pg_temp.shed('{"version": "2.0.0"}')) || ', ' || pg_temp.events(), (SELECT 'no rows, ' || n FROM counted), 'nor is that order a difference');
+-- the order of a list, and elements of the same name
+SELECT FROM clutch.import_registry(pg_temp.shed('{"skills": ["a", "b", "c"]}'));
+SELECT is(pg_temp.rows(pg_temp.shed('{"skills": ["a", "c", "b"]}')), 'agent:vic changed skills ["a", "b", "c"] > ["a", "c", "b"]', 'skills in another order are told as a whole');
+SELECT is(clutch.export_registry('shed') #> '{agents,vic,skills}', '["a", "c", "b"]', 'and exported in that order');
+SELECT is((SELECT string_agg(concat_ws(' ', change, what, was, '>', becomes), ', ') FROM clutch.card_changes('{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 2}]}', '{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 3}, {"name": "c", "n": 4}]}')),
+	'changed capabilities.c (2) {"n": 2, "name": "c"} > {"n": 3, "name": "c"}, added capabilities.c (3) > {"n": 4, "name": "c"}', 'elements of the same name are told one by one');
 -- whom it serves and asks
 SELECT pg_temp.update_vic(jsonb_build_object('security', '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}'::jsonb));
 SELECT FROM clutch.import_registry(pg_temp.shed());
