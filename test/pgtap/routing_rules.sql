@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(124);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -205,6 +205,8 @@ SELECT is(pg_temp.refused('words, send_to', $$'{}', 'agent:a'$$), '22023 EMPTY /
 SELECT is(pg_temp.refused('words, send_to', $$'{NULL}', 'agent:a'$$), '22023 NULL_VALUE /words', 'nor has it nulls');
 SELECT is(pg_temp.refused('send_to', $$'basil'$$), '22023 WRONG_PREFIX /send_to', 'agents have their prefix');
 SELECT is(pg_temp.refused('restrict_to', $$'{agent:a,group:}'$$), '22023 EMPTY /restrict_to/1', 'and something after it');
+SELECT is(pg_temp.refused_places('send_to, restrict_to, emit', $$'group:*', '{agent:a,group:*}', '{"to": "group:*"}'$$), '/restrict_to/1 /send_to /emit/to /restrict_to', 'nobody is a member of the group of everybody');
+SELECT is(pg_temp.refused('send_to', $$'agent:orchestrator'$$) || ', ' || pg_temp.refused('restrict_to', $$'{agent:a,agent:orchestrator}'$$), '22023 NOT_ALLOWED /send_to, 22023 NOT_ALLOWED /restrict_to/1', 'nor does the orchestrator work');
 SELECT is(pg_temp.refused('send_to, restrict_to', $$'agent:a', '{agent:b}'$$), '22023 NOT_ALLOWED /restrict_to', 'a rule sends or restricts');
 SELECT is(pg_temp.refused('requires', $$'{skill:x@nonsense}'$$), '22023 WRONG_FORMAT /requires/0', 'ranges of versions are checked');
 SELECT is(pg_temp.refused('prefers', $$'{agent:x}'$$), '22023 WRONG_PREFIX /prefers/0', 'and capabilities');
