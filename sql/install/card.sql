@@ -226,13 +226,14 @@ BEGIN
 			END IF;
 		END IF;
 	END IF;
-	FOR s IN SELECT n.payload_type, c.payload_type AS plain, c.schema, p.schema AS registered
+	FOR s IN SELECT n.payload_type, c.payload_type AS plain, c.schema, p.schema AS registered, p.enforce
 			 FROM clutch.card_schemas(card) AS c
 			 CROSS JOIN LATERAL clutch.card_schema_name(id, c.payload_type, c.schema) AS n(payload_type)
-			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = n.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
+			 LEFT JOIN LATERAL (SELECT t.schema, t.enforce FROM clutch.payload_type t WHERE t.payload_type = n.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
 			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY n.payload_type LOOP
 		BEGIN
-			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
+			-- whether it is enforced is for operators to say
+			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none', enforce => coalesce(s.enforce, 'workflow'));
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
 			-- tells which of the schemas in the document is meant
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;

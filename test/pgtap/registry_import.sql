@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(168);
+SELECT plan(169);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -199,6 +199,13 @@ SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "personal", "depend
 SELECT is(pg_temp.vic('{security}'), '{"serves": ["group:personal", "agent:boss"], "delegates_to": ["agent:ida", "group:staff"]}', 'when the document names others');
 SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "shared"}'));
 SELECT is(pg_temp.vic('{security}'), '{}', 'but not when it opens the agent to all');
+-- whether a schema is enforced
+CREATE FUNCTION pg_temp.bends(type text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT pg_temp.shed(jsonb_build_object('capabilities', jsonb_build_array(jsonb_build_object('name', 'bend', 'description', 'Bends', 'inputSchema', jsonb_build_object('required', jsonb_build_array(type)))))) $$;
+SELECT FROM clutch.import_registry(pg_temp.bends('angle'));
+SELECT FROM clutch.register_schema('vic.bend.input', '{"required": ["angle"]}', compatibility => 'none', enforce => 'always');
+SELECT FROM clutch.import_registry(pg_temp.bends('radius'));
+SELECT is((SELECT string_agg(enforce, ' ' ORDER BY version) FROM clutch.payload_type WHERE payload_type = 'vic.bend.input'), 'always always', 'a new version of a schema is enforced as the last one was');
 -- descriptions in several dialects
 SELECT FROM clutch.import_registry(pg_temp.shed('{"displayName": "Vic", "mcps": [{"name": "files", "required": true}]}'));
 CREATE TABLE others AS SELECT * FROM (VALUES
