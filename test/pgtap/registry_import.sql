@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(169);
+SELECT plan(171);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -292,6 +292,13 @@ SET clutch.orchestrator = 'agent:butler';
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": {"butler": {}}}')$$), 'KL014 NOT_ALLOWED /agents/butler', 'whatever its name is');
 RESET clutch.orchestrator;
 SELECT is((SELECT count(*)::int FROM clutch.agents WHERE agent_id = ANY ('{agent:orchestrator,agent:maid,agent:butler}')), 0, 'none of them is registered');
+-- rules of the same name
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "blanks", "agents": {"a": {"skills": [{"id": "b c", "triggers": ["one"]}]}, "a b": {"skills": [{"id": "c", "triggers": ["two"]}]}}}');
+SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'names that are the same when they are put together do not keep rules from being installed');
+SELECT is((SELECT string_agg(concat_ws(' ', substr(name, 14), words[1], send_to), ', ' ORDER BY name) FROM clutch.routing_rule WHERE name LIKE 'registry-3.0 blanks:%'),
+	'blanks: triggers of a b c one agent:a, blanks: triggers of a b c (2) two agent:a b', 'they are numbered');
+ROLLBACK;
 -- what contains no word
 BEGIN;
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "mute", "agents": {"una": {"displayName": ""}, "ugo": {"displayName": "€"}}, "routing": {"switchCommands": ["talk to", "", "@"]}}');
