@@ -431,19 +431,40 @@ card_noted(const Json *card, const CardDialect *dialect, const char *path)
 	return noted;
 }
 
+const Json *
+card_legacy_capability(const Json *card, Slice id)
+{
+	const Json *legacy = card_noted(card, &card_agent_json, "/capabilities");
+
+	for (int i = 0; json_is(legacy, JSON_ARRAY) && i < legacy->n; i++)
+	{
+		Slice		name = json_get_text(legacy->items[i], "/name");
+
+		if (slice_present(name) && card_agent_json_has_legacy_id(name, id))
+			return legacy->items[i];
+	}
+	return NULL;
+}
+
 Slice
 card_said_of_skill(const Json *card, Slice skill, const char *const *members)
 {
 	const char *path = json_path("/skills", skill);
+	Slice		said;
 
 	for (const char *const *member = members; *member != NULL; member++)
+	{
 		for (const CardDialect *const *dialect = card_dialects; *dialect != NULL; dialect++)
 		{
-			Slice		said = json_get_text(card_noted(card, *dialect, path), *member);
-
+			said = json_get_text(card_noted(card, *dialect, path), *member);
 			if (slice_present(said) && said.len > 0)
 				return said;
 		}
+		/* the name of a legacy capability is another spelling of the ID */
+		said = json_get_text(card_legacy_capability(card, card_prefixed("skill:", skill)), *member);
+		if (slice_present(said) && said.len > 0 && strcmp(*member, "/name") != 0)
+			return said;
+	}
 	return skill;
 }
 

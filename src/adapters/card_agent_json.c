@@ -49,8 +49,8 @@ card_agent_json_legacy_id(Slice name)
 	return id;
 }
 
-/* Is this the skill ID for that name?  We do not build it, because there may be tens of thousands of names. */
-static bool
+/* We do not build the ID, because there may be tens of thousands of names. */
+bool
 card_agent_json_has_legacy_id(Slice name, Slice id)
 {
 	Slice		skill = card_unprefixed(id, "skill:");
