@@ -33,18 +33,20 @@ COMMENT ON TABLE clutch.registry_document IS
 	'the registries as they were imported; clutch.export_registry and clutch.install_rules read them';
 
 -- The parts of a description in which changes are reported: its members and, for those that
--- are lists, each element.
+-- are lists, each element.  If several elements have the same name, they are numbered.
 CREATE FUNCTION clutch.card_members(document jsonb) RETURNS TABLE (what text, value jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
-	SELECT concat_ws('.', m.key, e.name), coalesce(e.value, m.value)
+	SELECT concat_ws('.', m.key, e.name) || CASE WHEN e.n > 1 THEN format(' (%s)', e.n) ELSE '' END, coalesce(e.value, m.value)
 	FROM jsonb_each(document) AS m
 	LEFT JOIN LATERAL (
-		SELECT coalesce(i.value ->> 'id', i.value ->> 'name', i.value #>> '{}') AS name, i.value
-		FROM jsonb_array_elements(CASE WHEN m.key = ANY ('{skills,capabilities,tools}') AND jsonb_typeof(m.value) = 'array' THEN m.value ELSE '[]' END) AS i(value)
+		SELECT l.name, l.value, row_number() OVER (PARTITION BY l.name ORDER BY l.place) AS n
+		FROM (SELECT coalesce(i.value ->> 'id', i.value ->> 'name', i.value #>> '{}') AS name, i.value, i.place
+			  FROM jsonb_array_elements(CASE WHEN m.key = ANY ('{skills,capabilities,tools}') AND jsonb_typeof(m.value) = 'array' THEN m.value ELSE '[]' END)
+				   WITH ORDINALITY AS i(value, place)) AS l
 		UNION ALL
-		SELECT o.key, o.value
+		SELECT o.key, o.value, 1
 		FROM jsonb_each(CASE WHEN m.key = ANY ('{skillIndex,routing,dependencies}') AND jsonb_typeof(m.value) = 'object' THEN m.value ELSE '{}' END) AS o) AS e ON true
 $$;
 COMMENT ON FUNCTION clutch.card_members(jsonb) IS
@@ -60,6 +62,13 @@ CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
 	FROM clutch.card_members(registered) AS r
 	FULL JOIN clutch.card_members(described) AS d ON d.what = r.what
 	WHERE r.value IS DISTINCT FROM d.value
+	UNION ALL
+	-- lists of the same elements in another order
+	SELECT 'changed', d.key, registered -> d.key, d.value
+	FROM jsonb_each(described) AS d
+	WHERE d.key = ANY ('{skills,capabilities,tools}') AND d.value <> registered -> d.key
+		  AND jsonb_typeof(d.value) = 'array' AND jsonb_typeof(registered -> d.key) = 'array'
+		  AND (SELECT array_agg(e ORDER BY e) FROM jsonb_array_elements(d.value) AS e) = (SELECT array_agg(e ORDER BY e) FROM jsonb_array_elements(registered -> d.key) AS e)
 	ORDER BY 2
 $$;
 COMMENT ON FUNCTION clutch.card_changes(jsonb, jsonb) IS
@@ -122,6 +131,71 @@ CREATE FUNCTION clutch.register_or_lock(card jsonb) RETURNS jsonb
 COMMENT ON FUNCTION clutch.register_or_lock(jsonb) IS
 	'registers an agent and returns NULL; or, if it is registered, locks it until the transaction ends, and returns its card';
 
+-- The card of a registered agent after the import of a description.  What the dialect of the description has
+-- a place for becomes as the description says.  Everything else remains, whether operators have set it or a
+-- description in another dialect.
+CREATE FUNCTION clutch.card_merged(registered jsonb, described jsonb, dialect text) RETURNS jsonb
+	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	-- the capabilities, the members of these, and the groups that the dialect describes
+	ids text := CASE dialect WHEN 'agent_json' THEN '^skill:|^tool:mcp$' WHEN 'a2a' THEN '^skill:' WHEN 'map' THEN '^role:' ELSE '^tool:' END;
+	members text[] := CASE dialect WHEN 'agent_json' THEN '{version,tags,tools,servers}' WHEN 'a2a' THEN '{version,tags}' ELSE '{}' END;
+	groups text := CASE dialect WHEN 'agent_json' THEN '^group:(personal|work)$' WHEN 'map' THEN '^group:(role|scope):' END;
+	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
+	security jsonb := coalesce(registered -> 'security', '{}');
+	in_place boolean;
+	l record;
+	was jsonb;
+	others jsonb;
+BEGIN
+	IF dialect <> 'mcp' THEN
+		merged := '{"display": {}}' || merged;
+	END IF;
+	IF described ? 'endpoints' THEN
+		merged := jsonb_set(merged, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (described -> 'endpoints'));
+	END IF;
+	IF groups IS NOT NULL THEN
+		merged := jsonb_set(merged, '{groups}', coalesce(described -> 'groups', '[]') || (
+			SELECT coalesce(jsonb_agg(g.value ORDER BY g.n), '[]')
+			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n) WHERE g.value #>> '{}' !~ groups));
+	END IF;
+	-- in the order of the card, if what is described has the same order there
+	in_place := (SELECT array_agg(r.value ->> 'id' ORDER BY r.n) FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n)
+				 WHERE r.value ->> 'id' ~ ids)
+		= (SELECT array_agg(d.value ->> 'id' ORDER BY d.n) FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n));
+	merged := jsonb_set(merged, '{capabilities}', (
+		SELECT coalesce(jsonb_agg(c.value ORDER BY CASE WHEN in_place THEN c.place END, c.kept, c.n), '[]')
+		FROM (SELECT false AS kept, d.n, r.n AS place, coalesce(r.value - members, '{}') || d.value AS value
+			  FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n)
+			  LEFT JOIN (SELECT DISTINCT ON (o.value ->> 'id') o.value, o.n
+						 FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n) ORDER BY o.value ->> 'id', o.n) AS r
+			  ON r.value ->> 'id' = d.value ->> 'id'
+			  UNION ALL
+			  SELECT true, r.n, r.n, r.value
+			  FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n) WHERE r.value ->> 'id' !~ ids) AS c));
+	IF dialect <> 'agent_json' THEN
+		RETURN merged;
+	END IF;
+	-- "context" and "dependencies.agents" name only some of those whom the two lists may name.  A list of which the
+	-- description has named nobody is that of an operator.
+	FOR l IN SELECT * FROM (VALUES ('serves', '^group:(personal|work)$'), ('delegates_to', '^agent:')) AS v(name, own) LOOP
+		was := registered #> ARRAY['security', l.name];
+		others := (SELECT coalesce(jsonb_agg(w.value ORDER BY w.n), '[]')
+				   FROM jsonb_array_elements(coalesce(was, '[]')) WITH ORDINALITY AS w(value, n) WHERE w.value #>> '{}' !~ l.own);
+		IF described -> 'security' ? l.name THEN
+			security := jsonb_set(security, ARRAY[l.name], (described #> ARRAY['security', l.name]) || others);
+		ELSIF others <> was OR (l.name = 'delegates_to' AND was = '[]') THEN
+			security := security - l.name;
+		END IF;
+	END LOOP;
+	RETURN merged || jsonb_build_object('security', security);
+END
+$$;
+COMMENT ON FUNCTION clutch.card_merged(jsonb, jsonb, text) IS
+	'the card of a registered agent after the import of a description, which changes only what its dialect has a place for';
+
 -- Registers a card, or changes the card that is registered, and returns the changes.  Members
 -- that are never part of a description (limits, security, ...) remain unchanged.
 CREATE FUNCTION clutch.place_card(card jsonb, dialect text)
@@ -133,7 +207,6 @@ DECLARE
 	id text := card ->> 'agent_id';
 	registered jsonb := clutch.register_or_lock(card);
 	changed jsonb;
-	others jsonb;
 	s record;
 	detail text;
 	hint text;
@@ -141,20 +214,7 @@ BEGIN
 	IF registered IS NULL THEN
 		RETURN QUERY SELECT id, 'added', 'capabilities', NULL::jsonb, jsonb_path_query_array(card, '$.capabilities[*].id');
 	ELSE
-		card := '{"display": {}}'::jsonb || card || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (card -> 'meta'));
-		IF card ? 'endpoints' THEN
-			card := jsonb_set(card, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (card -> 'endpoints'));
-		END IF;
-		-- keep the groups that do not come from the description, and what operators have set in "security"
-		IF dialect = ANY ('{agent_json,map}') THEN
-			others := jsonb_path_query_array(registered, CASE dialect WHEN 'map' THEN '$.groups[*] ? (!(@ starts with "group:role:") && !(@ starts with "group:scope:"))'
-				ELSE '$.groups[*] ? (@ != "group:personal" && @ != "group:work")' END::jsonpath);
-			card := card || jsonb_build_object('groups', coalesce(card -> 'groups', '[]') || others);
-		END IF;
-		IF dialect = 'agent_json' THEN
-			card := card || jsonb_build_object('security',
-				coalesce(registered -> 'security', '{}') - '{serves,delegates_to}'::text[] || coalesce(card -> 'security', '{}'));
-		END IF;
+		card := clutch.card_merged(registered, card, dialect);
 		SELECT jsonb_object_agg(c.key, c.value) INTO changed
 		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, CASE c.key WHEN 'groups' THEN '[]' ELSE '{}' END::jsonb);
 		IF changed IS NOT NULL THEN
@@ -166,13 +226,14 @@ BEGIN
 			END IF;
 		END IF;
 	END IF;
-	FOR s IN SELECT n.payload_type, c.payload_type AS plain, c.schema, p.schema AS registered
+	FOR s IN SELECT n.payload_type, c.payload_type AS plain, c.schema, p.schema AS registered, p.enforce
 			 FROM clutch.card_schemas(card) AS c
 			 CROSS JOIN LATERAL clutch.card_schema_name(id, c.payload_type, c.schema) AS n(payload_type)
-			 LEFT JOIN LATERAL (SELECT t.schema FROM clutch.payload_type t WHERE t.payload_type = n.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
+			 LEFT JOIN LATERAL (SELECT t.schema, t.enforce FROM clutch.payload_type t WHERE t.payload_type = n.payload_type ORDER BY t.version DESC LIMIT 1) AS p ON true
 			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY n.payload_type LOOP
 		BEGIN
-			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none');
+			-- whether it is enforced is for operators to say
+			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none', enforce => coalesce(s.enforce, 'workflow'));
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
 			-- tells which of the schemas in the document is meant
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
@@ -336,10 +397,12 @@ BEGIN
 			ELSE clutch.card_as(r.card, 'agent_json') - 'name' END AS entry
 		  FROM clutch.registry_agents(imported) AS n JOIN clutch.agent_registry r ON r.agent_id = n.agent_id) AS e;
 	imported := jsonb_set(imported, '{agents}', agents);
+	-- nor does the index name an agent for a skill that it does not have any more
 	IF jsonb_typeof(imported -> 'skillIndex') = 'object' THEN
 		imported := jsonb_set(imported, '{skillIndex}', (
 			SELECT coalesce(jsonb_object_agg(i.key, i.value), '{}') FROM jsonb_each(imported -> 'skillIndex') AS i
-			WHERE EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (i.value #>> '{}'))));
+			WHERE EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (i.value #>> '{}')
+						  AND r.card -> 'capabilities' @> jsonb_build_array(jsonb_build_object('id', 'skill:' || i.key)))));
 	END IF;
 	IF NOT EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = 'agent:' || (imported #>> '{routing,defaultAgent}')) THEN
 		imported := jsonb_set(imported, '{routing,defaultAgent}', 'null', false);

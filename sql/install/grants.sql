@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS

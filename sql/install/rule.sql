@@ -122,7 +122,7 @@ WITH registry AS MATERIALIZED (
 	SELECT format('%s: switch to %s', a.registry, a.name), 550,
 		   ARRAY(SELECT concat_ws(' ', c #>> '{}', n)
 				 FROM jsonb_path_query(r.routing, '$.switchCommands[*]') AS c,
-					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE n IS NOT NULL), NULL, a.agent_id, NULL
+					  unnest(ARRAY[a.name, a.entry ->> 'displayName']) AS n WHERE clutch.has_word(n) AND clutch.has_word(c #>> '{}')), NULL, a.agent_id, NULL
 	FROM agent a JOIN registry r ON r.name = a.registry
 	UNION ALL
 	SELECT format('%s: several agents', r.name), 600,
@@ -135,11 +135,13 @@ WITH registry AS MATERIALIZED (
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
 -- leave out what contains no word, is too long, or is too much: the rule would be refused
-FROM found f, LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
+-- "b c" of agent "a" and "c" of agent "a b" make the same name
+FROM (SELECT g.*, row_number() OVER (PARTITION BY g.name ORDER BY g.send_to, g.requires) AS n FROM found g) AS f,
+	 LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
 	SELECT u FROM unnest(f.words) WITH ORDINALITY AS t(u, n) WHERE clutch.has_word(u) AND octet_length(u) <= 1000 ORDER BY n LIMIT 1000) END AS words) AS w,
 	 -- names have at most 128 bytes, but those of registries, agents and skills may be longer
 	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
-			  FROM (SELECT 'registry-3.0 ' || f.name AS name) AS l) AS n
+			  FROM (SELECT 'registry-3.0 ' || f.name || CASE WHEN f.n > 1 THEN format(' (%s)', f.n) ELSE '' END AS name) AS l) AS n
 WHERE w.words IS NULL OR cardinality(w.words) > 0
 $$;
 COMMENT ON FUNCTION clutch.registry_rules() IS

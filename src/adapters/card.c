@@ -257,6 +257,9 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	const char *message = NULL;
 	const char *code = card_word_fault(ID_CAPABILITY, id, &message);
 
+	/* the fault has been added for the first of those that are too many, which is in the list for that reason */
+	if (capabilities->n > clutch_limits.max_list)
+		return NULL;
 	if (code == NULL && memchr(id.s, '@', id.len) != NULL)
 	{
 		code = "WRONG_FORMAT";
@@ -271,6 +274,7 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	{
 		code = "TOO_MANY";
 		message = psprintf("An agent has at most %d capabilities (setting clutch.max_list).", clutch_limits.max_list);
+		json_add(capabilities, capability);
 	}
 	if (code != NULL)
 	{
@@ -349,8 +353,12 @@ card_put_version(const CardSource *source, const CardDialect *dialect, Json *car
 Json *
 card_version(const Json *card, const CardDialect *dialect)
 {
-	Json	   *version = json_get_kind(card, "/capabilities/0/version", JSON_TEXT);
+	const Json *capabilities = json_get_kind(card, "/capabilities", JSON_ARRAY);
+	Json	   *version = NULL;
 
+	/* those that no description has a place for have no version of the agent */
+	for (int i = 0; capabilities != NULL && i < capabilities->n && version == NULL; i++)
+		version = json_get_kind(capabilities->items[i], "/version", JSON_TEXT);
 	if (version == NULL)
 		version = card_noted(card, dialect, "/version");
 	if (version == NULL && card_noted(card, dialect, "") == NULL)
@@ -423,19 +431,40 @@ card_noted(const Json *card, const CardDialect *dialect, const char *path)
 	return noted;
 }
 
+const Json *
+card_legacy_capability(const Json *card, Slice id)
+{
+	const Json *legacy = card_noted(card, &card_agent_json, "/capabilities");
+
+	for (int i = 0; json_is(legacy, JSON_ARRAY) && i < legacy->n; i++)
+	{
+		Slice		name = json_get_text(legacy->items[i], "/name");
+
+		if (slice_present(name) && card_agent_json_has_legacy_id(name, id))
+			return legacy->items[i];
+	}
+	return NULL;
+}
+
 Slice
 card_said_of_skill(const Json *card, Slice skill, const char *const *members)
 {
 	const char *path = json_path("/skills", skill);
+	Slice		said;
 
 	for (const char *const *member = members; *member != NULL; member++)
+	{
 		for (const CardDialect *const *dialect = card_dialects; *dialect != NULL; dialect++)
 		{
-			Slice		said = json_get_text(card_noted(card, *dialect, path), *member);
-
+			said = json_get_text(card_noted(card, *dialect, path), *member);
 			if (slice_present(said) && said.len > 0)
 				return said;
 		}
+		/* the name of a legacy capability is another spelling of the ID */
+		said = json_get_text(card_legacy_capability(card, card_prefixed("skill:", skill)), *member);
+		if (slice_present(said) && said.len > 0 && strcmp(*member, "/name") != 0)
+			return said;
+	}
 	return skill;
 }
 

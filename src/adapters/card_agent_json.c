@@ -49,8 +49,8 @@ card_agent_json_legacy_id(Slice name)
 	return id;
 }
 
-/* Is this the skill ID for that name?  We do not build it, because there may be tens of thousands of names. */
-static bool
+/* We do not build the ID, because there may be tens of thousands of names. */
+bool
 card_agent_json_has_legacy_id(Slice name, Slice id)
 {
 	Slice		skill = card_unprefixed(id, "skill:");
@@ -124,16 +124,19 @@ card_agent_json_read_legacy(const CardSource *source, Json *card)
 	}
 }
 
-/* Adds the skills that only the index of the registry names. */
+/* Adds the skills that only the index of the registry names.  Faults have the path in the index. */
 static void
 card_agent_json_read_index(const CardSource *source, Json *card)
 {
+	CardSource	whole = {.base = "", .list = source->list};
+
 	for (int i = 0; source->indexed != NULL && i < source->indexed->n; i++)
 	{
 		Slice		skill = source->indexed->items[i]->text;
 		Slice		id = card_prefixed("skill:", skill);
 
-		if (card_capability(card, id) != NULL || card_add_capability(source, card, "", id) == NULL)
+		if (card_capability(card, id) != NULL ||
+			card_add_capability(&whole, card, json_path("/skillIndex", skill), id) == NULL)
 			continue;
 		if (card_noted(card, &card_agent_json, "/indexed") == NULL)
 			card_note(card, &card_agent_json, "/indexed", json_new_array());

@@ -59,6 +59,18 @@ card_map_has_too_many_groups(const Json *card)
 }
 
 /*
+ * Adds the group of a scope and that of the role within this scope, to which
+ * messages can be addressed.
+ */
+static void
+card_map_add_scope(Json *card, Slice role, Slice scope)
+{
+	card_add_text(card, "/groups", card_prefixed(GROUP_OF_SCOPE, scope));
+	if (slice_present(role))
+		card_add_text(card, "/groups", card_prefixed(psprintf(GROUP_OF_ROLE "%.*s@", role.len, role.s), scope));
+}
+
+/*
  * Reads the scopes, up to the limit.  Those beyond it are not looked at,
  * because each is compared with all before it.
  */
@@ -82,7 +94,7 @@ card_map_read_groups(const CardSource *source, const char *at, Json *card)
 
 		card_require(source, path);
 		if (slice_present(scope))
-			card_add_text(card, "/groups", card_prefixed(GROUP_OF_SCOPE, scope));
+			card_map_add_scope(card, role, scope);
 	}
 	if (card_map_has_too_many_groups(card))
 		card_fault(source, scopes_path, "TOO_MANY", "The agent would be in more groups than the limit of %d (setting clutch.max_list).",

@@ -92,22 +92,50 @@ card_mcp_read(const CardSource *source)
 }
 
 /*
+ * Writes what descriptions in other dialects say about a skill.  MCP allows
+ * only schemas of objects.
+ */
+static void
+card_mcp_write_skill(const Json *card, Slice id, Slice skill, Json *tool)
+{
+	static const char *const names[] = {"/name", "/title", NULL};
+	static const char *const descriptions[] = {"/description", NULL};
+	static const char *const schemas[] = {"/inputSchema", "/outputSchema", NULL};
+	const Json *legacy = card_legacy_capability(card, id);
+	Slice		title = card_said_of_skill(card, skill, names);
+	Slice		description = card_said_of_skill(card, skill, descriptions);
+
+	/* the ID comes back if nothing is said */
+	if (title.s != skill.s)
+		json_put_text(tool, "/title", title);
+	if (description.s != skill.s)
+		json_put_text(tool, "/description", description);
+	for (const char *const *schema = schemas; *schema != NULL; schema++)
+		if (json_says(json_get(legacy, *schema), "/type", "object"))
+			json_put(tool, *schema, json_copy(json_get(legacy, *schema)));
+}
+
+/*
  * Writes a capability as a tool: "tool:x" becomes x, and "skill:x" becomes
- * skill.x.  Returns NULL for any other capability.
+ * skill.x.  Returns NULL for any other capability.  If the tools are those of
+ * a server, the skills, which another description has named, are not among
+ * them.
  */
 static Json *
 card_mcp_write_tool(const Json *card, const Json *capability)
 {
 	Slice		id = json_get_text(capability, "/id");
 	Slice		name = card_unprefixed(id, "tool:");
-	Slice		skill = card_unprefixed(id, "skill:");
+	Slice		skill = card_noted(card, &card_mcp, "/tools") == NULL ? card_unprefixed(id, "skill:") : SLICE_NONE;
 	const Json *others = slice_present(name) ? card_noted(card, &card_mcp, json_path("/tools", name)) : NULL;
 	Json	   *tool = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
 
 	if (!slice_present(id) || slice_is(id, CARD_SERVERS) || (!slice_present(name) && !slice_present(skill)))
 		return NULL;
 	json_put_text(tool, "/name", slice_present(name) ? name : card_prefixed("skill.", skill));
-	if (others == NULL)
+	if (slice_present(skill))
+		card_mcp_write_skill(card, id, skill, tool);
+	if (others == NULL && json_get(tool, "/inputSchema") == NULL)
 		json_put_cstring(tool, "/inputSchema/type", "object");
 	return tool;
 }

@@ -148,6 +148,12 @@ extern void card_note(Json *card, const CardDialect *dialect, const char *path, 
  */
 extern Slice card_said_of_skill(const Json *card, Slice skill, const char *const *members);
 
+/* Returns the legacy capability of an agent.json that has made this skill ID, or NULL. */
+extern const Json *card_legacy_capability(const Json *card, Slice id);
+
+/* Is this the skill ID that is made of that name of a legacy capability? */
+extern bool card_agent_json_has_legacy_id(Slice name, Slice id);
+
 /*
  * Read and write "context" and "dependencies.agents" of an agent.json, which
  * say who may send requests to the agent, and to whom it delegates.  They are

@@ -73,15 +73,17 @@ card_registry_list(const Json *agents)
 	return names.len > 0 ? names.data : "none";
 }
 
-/* Checks a member that names an agent of the registry. */
-static void
+/* Checks a member that names an agent of the registry.  Returns false if it does not. */
+static bool
 card_registry_check_agent(const CardSource *source, const Json *agents, const Json *names, const char *path)
 {
 	const Json *agent = card_find(source, path, JSON_TEXT);
+	bool		is_known = agent != NULL && json_member(names, agent->text) != NULL;
 
-	if (agent != NULL && json_member(names, agent->text) == NULL)
+	if (agent != NULL && !is_known)
 		card_fault(source, path, "UNKNOWN_AGENT", "It names %s, which is not an agent of this registry; name one of %s.",
 				   place_quote(agent->text), card_registry_list(agents));
+	return is_known;
 }
 
 /* ----------------------------------------------------- beside the agents */
@@ -100,13 +102,14 @@ card_registry_check(const CardSource *source, const Json *agents, const Json *na
 	{
 		char	   *path = json_path("/skillIndex", index->keys[i]);
 
-		card_registry_check_agent(source, agents, names, path);
-		(void) card_check_word(source, path, ID_CAPABILITY, card_prefixed("skill:", index->keys[i]));
+		/* otherwise the agent that gets the capability checks its ID */
+		if (!card_registry_check_agent(source, agents, names, path))
+			(void) card_check_word(source, path, ID_CAPABILITY, card_prefixed("skill:", index->keys[i]));
 		if (json_is(index->items[i], JSON_NULL))
 			card_fault(source, path, "NULL_VALUE", "It must be the name of an agent of this registry, not null.");
 	}
 	(void) card_find(source, "/routing", JSON_OBJECT);
-	card_registry_check_agent(source, agents, names, "/routing/defaultAgent");
+	(void) card_registry_check_agent(source, agents, names, "/routing/defaultAgent");
 	card_check_texts(source, "/routing/switchCommands");
 	card_check_texts(source, "/routing/multiAgentTriggers");
 }

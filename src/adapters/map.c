@@ -10,6 +10,7 @@
  *	stamped		where its time was: "top", "meta" or "both"
  *	form, to	see map_address.c
  *	expects		true if the message expects responses from everybody
+ *	correlation_id	that of a message for which the context named the task
  *	relationship, delivery, protocol	members of its meta
  *
  *-------------------------------------------------------------------------
@@ -223,16 +224,22 @@ map_payload_of(const Adapter *self, const Json *envelope)
 
 /*
  * Reads the task.  The correlation ID stands for it.  A response to a request
- * without one has the ID of the request instead.
+ * without one has the ID of the request instead.  Whoever responds has the
+ * correlation ID from the requester, and only the context can say which task
+ * that is here.
  */
 static void
-map_read_task(const Adapter *self, const Json *message, Json *envelope)
+map_read_task(const Adapter *self, const Json *message, const Json *context, Json *envelope)
 {
 	Json	   *correlation = adapter_find_name(self, message, "/meta/correlationId");
+	bool		is_request = adapter_type(envelope) == MSG_TASK_REQUEST;
 
-	if (correlation == NULL && adapter_type(envelope) == MSG_TASK_REQUEST)
+	if (correlation == NULL && is_request)
 		correlation = adapter_member(message, "/id");
-	adapter_note_native(self, envelope, "task_id", correlation);
+	if (is_request || adapter_member(context, "/task_id") == NULL)
+		adapter_note_native(self, envelope, "task_id", correlation);
+	else if (correlation != NULL)
+		adapter_note(self, envelope, "/correlation_id", correlation);
 	if (json_get_kind(message, "/to/scope", JSON_TEXT) != NULL)
 		adapter_note_native(self, envelope, "thread_id", json_get(message, "/to/scope"));
 }
@@ -262,7 +269,7 @@ map_inbound(const Adapter *self, const Json *raw, const Json *context)
 		json_put_text(envelope, "/from/agent_id", adapter_find_agent(within, message, "/from"));
 	}
 	adapter_rows_inbound(within, map_rows, message, envelope);
-	map_read_task(within, message, envelope);
+	map_read_task(within, message, context, envelope);
 	map_read_time(within, message, envelope);
 	map_read_orders(within, message, envelope);
 	adapter_put_payload(within, envelope, type == MSG_TASK_ERROR ? map_read_error(within, message) :
@@ -288,7 +295,8 @@ static Json *
 map_outbound(const Adapter *self, const Json *envelope)
 {
 	Json	   *message = json_new_object();
-	Json	   *task = adapter_native(self, envelope, "task_id");
+	Json	   *correlation = adapter_noted(self, envelope, "/correlation_id");
+	Json	   *task = correlation != NULL ? correlation : adapter_native(self, envelope, "task_id");
 
 	adapter_rows_outbound(self, map_rows, envelope, message);
 	if (!map_was_sent(self, envelope))

@@ -76,6 +76,7 @@ Slice
 translation_key(Translation *t, const Json *envelope, int place, const char **kind)
 {
 	Slice		native = translation_native(t, "id");
+	Slice		session = json_get_text(t->context, "/session");
 	StringInfoData key;
 
 	*kind = slice_present(native) ? "id" : "content";
@@ -84,6 +85,9 @@ translation_key(Translation *t, const Json *envelope, int place, const char **ki
 	initStringInfo(&key);
 	appendStringInfo(&key, "%d/", place);
 	appendBinaryStringInfo(&key, translation_digest(t).s, CRYPTO_HASH_BYTES);
+	/* another session may say the same; an adapter whose IDs belong to sessions has noted it as the scope */
+	if (slice_present(session) && !slice_present(translation_native(t, "scope")))
+		appendBinaryStringInfo(&key, session.s, session.len);
 	return (Slice) {key.data, key.len};
 }
 

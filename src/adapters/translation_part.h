@@ -56,8 +56,8 @@ extern Slice translation_derive(const Translation *t, const Json *envelope, cons
 
 /*
  * Returns what identifies the envelope: its native ID, or else the hash of the
- * document and the number of the envelope in it.  *kind says which of them it
- * is.
+ * document, the number of the envelope in it, and the session that the context
+ * names.  *kind says which of them it is.
  */
 extern Slice translation_key(Translation *t, const Json *envelope, int place, const char **kind);
 

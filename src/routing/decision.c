@@ -135,7 +135,7 @@ decision_say_failure(StringInfo words, const Requirement *requirement, const Cho
 			if (decision_is_by_rules(choice))
 				appendStringInfoString(words, requirement->named.n + requirement->groups.n > 0 ?
 									   "rules leave none of the agents that the request names; change the rules, or let the request name nobody" :
-									   "rules send it to nobody who is registered; register the agent, or change the rules");
+									   "rules leave no agent that is registered; change the rules, or register an agent that they allow");
 			else
 				appendStringInfoString(words, requirement_is_direct(requirement) ?
 									   "the agent named by the request is not available" :

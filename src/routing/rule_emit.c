@@ -104,6 +104,9 @@ rule_check_emit_recipient(Slice to, const char *path, ProblemList *faults)
 	if (code != NULL)
 		problem_add(faults, path, code, "%s is neither an agent nor a group, nor \"matched\".",
 					place_quote(to));
+	else if (slice_is(to, "group:*"))
+		problem_add(faults, path, "WRONG_VALUE", "%s stands for everybody, and cannot get requests.",
+					place_quote(to));
 }
 
 static void

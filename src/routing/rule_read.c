@@ -16,6 +16,7 @@
 #include "routing/phrase.h"
 #include "routing/rule_part.h"
 #include "semver/version_range.h"
+#include "settings.h"
 #include "utils/array.h"
 
 /* limits for a name, in bytes, and for the length of a list */
@@ -55,13 +56,18 @@ rule_read_texts(const Datum *values, const bool *nulls, int attno, const char *p
 	return list;
 }
 
-/* Checks that the text is the ID of an agent or a group. */
+/* Checks that the text is the ID of an agent or a group, which can get requests. */
 static void
 rule_check_recipient(Slice text, const char *path, ProblemList *faults)
 {
 	bool		is_group = slice_starts(text, SLICE_OF("group:"));
 
-	identifier_check(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
+	if (slice_is(text, "group:*"))
+		problem_add(faults, path, "WRONG_VALUE",
+					"%s stands for everybody, and cannot get requests; a rule that names nobody leaves the choice open.",
+					place_quote(text));
+	else
+		identifier_check(is_group ? ID_GROUP : ID_AGENT, text, path, faults);
 }
 
 /*
@@ -240,6 +246,20 @@ rule_read(const Datum *values, const bool *nulls, Rule *rule, ProblemList *fault
 	rule_read_effects(values, nulls, rule, faults);
 }
 
+/*
+ * Checks that the agent is not the orchestrator, which does no work, so the
+ * request would wait for ever.  This depends on a setting, so it is no reason
+ * to skip a rule that exists.
+ */
+static void
+rule_check_does_work(Slice agent_id, const char *path, ProblemList *faults)
+{
+	if (slice_present(agent_id) && slice_is(agent_id, clutch_orchestrator))
+		problem_add(faults, path, "NOT_ALLOWED",
+					"%s is the orchestrator (setting clutch.orchestrator), which does no work; a rule that names nobody leaves the choice open.",
+					place_quote(agent_id));
+}
+
 void
 rule_check(const Datum *values, const bool *nulls)
 {
@@ -247,6 +267,9 @@ rule_check(const Datum *values, const bool *nulls)
 	Rule		rule;
 
 	rule_read(values, nulls, &rule, faults);
+	rule_check_does_work(rule.send_to, "/send_to", faults);
+	for (int i = 0; i < rule.restrict_to.n; i++)
+		rule_check_does_work(rule.restrict_to.items[i], problem_path_index("/restrict_to", i), faults);
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE,
 					  psprintf("routing rule %s", place_quote(rule.name)));

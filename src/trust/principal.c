@@ -359,14 +359,15 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
  * current card and the update have one.
  */
 static void
-principal_require_narrower_list(bool had, SliceList before, bool has, SliceList now, const char *path)
+principal_require_narrower_list(bool had, SliceList before, bool has, SliceList now, const char *list)
 {
+	const char *path = psprintf("/payload/security/%s", list);
 	int			i;
 
 	if (!had)
 		return;
 	if (!has)
-		principal_refuse_card(path, "every agent", SLICE_NONE);
+		principal_refuse_card(path, psprintf("a card that lacks \"%s\"", list), SLICE_NONE);
 	for (i = 0; i < now.n; i++)
 	{
 		int			j = 0;
@@ -374,7 +375,7 @@ principal_require_narrower_list(bool had, SliceList before, bool has, SliceList 
 		while (j < before.n && !slice_equal(before.items[j], now.items[i]))
 			j++;
 		if (j == before.n)
-			principal_refuse_card(path, "the agents", now.items[i]);
+			principal_refuse_card(path, psprintf("more agents in \"%s\":", list), now.items[i]);
 	}
 }
 
@@ -383,10 +384,9 @@ principal_require_delegation(const AgentCard *current, const AgentCard *card)
 {
 	if (!card->says_security || principal_is_operator(principal_role()))
 		return;
-	principal_require_narrower_list(current->has_serves, current->serves, card->has_serves, card->serves,
-									"/payload/security/serves");
+	principal_require_narrower_list(current->has_serves, current->serves, card->has_serves, card->serves, "serves");
 	principal_require_narrower_list(current->has_delegates, current->delegates_to, card->has_delegates,
-									card->delegates_to, "/payload/security/delegates_to");
+									card->delegates_to, "delegates_to");
 }
 
 void

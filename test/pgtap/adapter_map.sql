@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter map
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 9);
+SELECT plan((SELECT count(*)::int FROM outcome) + 13);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -14,6 +14,20 @@ CREATE TABLE answered AS SELECT * FROM clutch.ingest('{"id": "m2", "from": "wren
 SELECT is((SELECT task_id FROM answered), (SELECT task_id FROM asked), 'the response names the request');
 SELECT is((SELECT fixture.state(task_id) FROM asked), 'completed agent:wren 1', 'and ends the task');
 
+-- two clients: the correlation ID of the requester comes back from the agent
+SELECT FROM fixture.agent('kay');
+SELECT FROM clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "map/send", "params": {"to": {"agent": "kay"}, "payload": {"n": 1}, "meta": {"expectsResponse": true, "correlationId": "c-kay"}}}', 'map', '{"agent_id": "agent:planner"}');
+CREATE TABLE kay AS SELECT c.task_id, t.run_id FROM clutch.claim('agent:kay') AS c JOIN clutch.tasks t ON t.task_id = c.task_id;
+CREATE TABLE response AS SELECT '{"jsonrpc": "2.0", "id": 7, "method": "map/send", "params": {"to": {"agent": "planner"}, "payload": {"n": 2}, "meta": {"isResult": true, "correlationId": "c-kay"}}}'::jsonb AS document;
+SELECT is(clutch.outbound(clutch.inbound(document, 'map', to_jsonb(kay) || '{"agent_id": "agent:kay"}'), 'map'), document, 'a response for whose task the context answers comes back') FROM kay, response;
+SELECT FROM kay, response, clutch.ingest(document, 'map', to_jsonb(kay) || '{"agent_id": "agent:kay"}');
+SELECT is(fixture.state(task_id), 'completed agent:kay 1', 'and ends the task of the context, whatever the ID means elsewhere') FROM kay;
+SELECT is(clutch.reply(task_id) #>> '{params,meta,correlationId}', 'c-kay', 'so the requester gets it under its own ID') FROM kay;
+
+-- a client numbers the calls of each of its connections from 1
+SELECT is((SELECT string_agg(r.duplicate::text, ' ' ORDER BY n) FROM unnest('{east,west,east,NULL,NULL}'::text[]) WITH ORDINALITY AS s(session, n),
+	LATERAL clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "map/send", "params": {"to": "ken", "payload": "good morning"}}', 'map',
+		jsonb_strip_nulls(jsonb_build_object('agent_id', 'agent:planner', 'session', s.session))) AS r), 'false false true false true', 'calls of several sessions are different, whatever they say');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "method": "map/message", "params": {"message": {"id": "m", "from": "a", "to": {"near": true}, "payload": 1}}}')$$),
 	'KL014 WRONG_VALUE /params/message/to', 'an address of no known form is refused at its place in the frame');
 SELECT is(fixture.fault($$SELECT clutch.inbound('[{"id": "m", "from": "a", "to": {"agents": []}, "payload": 1}]')$$), 'KL014 TOO_FEW /0/to/agents', 'so is an address of nobody');

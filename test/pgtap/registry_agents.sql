@@ -156,5 +156,11 @@ SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null	-- so the regi
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
 
+-- ----------------------------------------------------------- spawn of spec 004
+BEGIN;
+SELECT FROM fixture.agent('spawned');
+SELECT FROM fixture.ask('task:spawned', 'agent:spawned');
+COMMIT;
+SELECT is(fixture.state('task:spawned'), 'assigned agent:spawned 1', 'an agent that is registered gets a request of the same transaction');
 SELECT * FROM finish();
 DROP OWNED BY tap_ken; DROP ROLE tap_ken;

@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 30
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 32
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -55,6 +55,12 @@ SELECT is(clutch.export_card('agent:forager', 'a2a') -> 'skills', '[{"id": "iden
 SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "skills": [{"id": "a", "title": "A title", "name": ""}, {"id": "b", "title": "no", "name": "B"}, {"id": "c/d", "name": "C"}, {"id": "e", "name": 5}, "f"]}'), 'a2a')
 	#> '{skills}' @> '[{"id": "a", "name": "A title", "description": "a"}, {"id": "b", "name": "B"}, {"id": "c/d", "name": "C"}, {"id": "e", "name": "e"}, {"id": "f", "name": "f"}]', true, 'or their titles');
 SELECT is(clutch.card_as(clutch.card_of(clutch.export_card('agent:forager', 'a2a'), 'agent:forager'), 'a2a'), clutch.export_card('agent:forager', 'a2a'), 'and such a card comes back');
+SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "skills": [{"id": "a", "name": "A title", "description": "Does a"}],
+	"capabilities": [{"name": "do_b", "description": "Does b", "inputSchema": {"type": "object", "required": ["q"]}, "outputSchema": {"type": "array"}}]}'), 'mcp'),
+	'{"tools": [{"name": "skill.a", "title": "A title", "description": "Does a", "inputSchema": {"type": "object"}}, {"name": "skill.do-b", "description": "Does b", "inputSchema": {"type": "object", "required": ["q"]}}]}',
+	'an MCP host learns what skills do and which input they want');
+SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "capabilities": [{"name": "do_b", "description": "Does b"}]}'), 'a2a') -> 'skills',
+	'[{"id": "do-b", "name": "do-b", "description": "Does b", "tags": []}]', 'an A2A client what a legacy capability does');
 SELECT is(clutch.export_card('agent:recipe-agent', 'agent_json') #> '{skills,0}', '{"id": "find", "description": "Finds a recipe", "triggers": ["cooking", "search"]}', 'skills of an A2A card are described in an agent.json');
 
 -- schemas of tools; refusals

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(146);
+SELECT plan(171);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -15,6 +15,18 @@ CREATE FUNCTION pg_temp.events() RETURNS bigint LANGUAGE sql AS $$ SELECT count(
 CREATE FUNCTION pg_temp.refused(path text, value jsonb) RETURNS text LANGUAGE sql AS $$
 	SELECT fixture.fault(format('SELECT clutch.import_registry(%L)', pg_temp.registry(path, value)))
 $$;
+
+-- "CODE path" of all faults of a document
+CREATE FUNCTION pg_temp.faults(document jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail jsonb;
+BEGIN
+	PERFORM FROM clutch.import_registry(document);
+	RETURN 'none';
+EXCEPTION WHEN SQLSTATE 'KL014' THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN (SELECT string_agg(concat_ws(' ', f ->> 'code', f ->> 'path'), ', ' ORDER BY f ->> 'path' COLLATE "C") FROM jsonb_array_elements(detail) AS f);
+END $$;
 
 -- ---------------------------------------------------------------- registering
 SELECT is(pg_temp.rows(pg_temp.registry()), E'agent:almanac added capabilities > ["skill:view-calendar", "skill:create-event", "tool:mcp"]\n'
@@ -148,8 +160,77 @@ CREATE FUNCTION pg_temp.through(document jsonb) RETURNS jsonb LANGUAGE plpgsql A
 SELECT is(pg_temp.through(d), jsonb_build_array(d, '["climb"]'::jsonb), 'also of an agent with skills that only the index names: ' || (d #>> '{agents,ivy,indexed}'))
 FROM unnest('{5,"[\"climb\"]",true,"{\"a\": 1}"}'::jsonb[]) AS v, LATERAL (SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'notes', 'agents', jsonb_build_object('ivy', jsonb_build_object('description', 'Climbs', 'indexed', v)), 'skillIndex', '{"climb": "ivy"}'::jsonb) AS d) AS made;
 
+-- an import changes only what its dialect has a place for
+CREATE FUNCTION pg_temp.vic(path text) RETURNS jsonb LANGUAGE sql AS $$ SELECT a.card #> path::text[] FROM clutch.agents a WHERE a.agent_id = 'agent:vic' $$;
+CREATE FUNCTION pg_temp.shed(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('version', '3.0', 'orchestrator', 'shed', 'agents', jsonb_build_object('vic', '{"description": "Mends", "version": "1.0.0", "skills": [{"id": "mend", "description": "Mends", "triggers": ["broken"]}]}'::jsonb || more)) $$;
+CREATE FUNCTION pg_temp.update_vic(payload jsonb) RETURNS void LANGUAGE sql AS
+$$ SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:vic', payload => '{"agent_id": "agent:vic"}' || payload)) $$;
+SELECT FROM clutch.import_registry(pg_temp.shed());
+CREATE TABLE trusted AS SELECT '[{"id": "skill:mend", "version": "1.0.0", "tags": ["broken"], "trust_level": "prod", "cost_hint": "low", "actions": ["solder"]}, {"id": "tool:saw"}, {"id": "role:smith"}, {"id": "weld"}]'::jsonb AS capabilities;
+SELECT pg_temp.update_vic(jsonb_build_object('capabilities', capabilities)) FROM trusted;
+SELECT is(pg_temp.rows(pg_temp.shed()), 'no rows', 'what an operator says of a capability is no difference, nor are capabilities that are no skills');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"version": "1.1.0", "mcps": ["files"]}'));
+SELECT is(pg_temp.vic('{capabilities}'), (SELECT jsonb_insert(jsonb_set(capabilities, '{0,version}', '"1.1.0"'), '{1}', '{"id": "tool:mcp", "servers": ["mcp:files"]}') FROM trusted), 'and they stay when the document changes');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"skills": []}'));
+SELECT is(pg_temp.vic('{capabilities}'), (SELECT capabilities - 0 FROM trusted), 'but a skill that the document does not have any more is removed');
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT pg_temp.update_vic('{"capabilities": [{"id": "role:smith"}, {"id": "skill:mend", "version": "2.0.0", "tags": ["broken"]}]}');
+SELECT is(clutch.export_registry('shed') #>> '{agents,vic,version}', '2.0.0', 'the version of the agent is that of the skills, whatever comes before them');
+CREATE TABLE counted AS SELECT pg_temp.events() AS n;
+SELECT is(pg_temp.rows(pg_temp.shed('{"version": "2.0.0"}')) || ', ' || pg_temp.events(), (SELECT 'no rows, ' || n FROM counted), 'nor is that order a difference');
+-- the order of a list, and elements of the same name
+SELECT FROM clutch.import_registry(pg_temp.shed('{"skills": ["a", "b", "c"]}'));
+SELECT is(pg_temp.rows(pg_temp.shed('{"skills": ["a", "c", "b"]}')), 'agent:vic changed skills ["a", "b", "c"] > ["a", "c", "b"]', 'skills in another order are told as a whole');
+SELECT is(clutch.export_registry('shed') #> '{agents,vic,skills}', '["a", "c", "b"]', 'and exported in that order');
+SELECT is((SELECT string_agg(concat_ws(' ', change, what, was, '>', becomes), ', ') FROM clutch.card_changes('{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 2}]}', '{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 3}, {"name": "c", "n": 4}]}')),
+	'changed capabilities.c (2) {"n": 2, "name": "c"} > {"n": 3, "name": "c"}, added capabilities.c (3) > {"n": 4, "name": "c"}', 'elements of the same name are told one by one');
+-- whom it serves and asks
+SELECT pg_temp.update_vic(jsonb_build_object('security', '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}'::jsonb));
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT is(pg_temp.vic('{security}'), '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}', 'lists of an operator stay, if the document says nothing of them');
+SELECT pg_temp.update_vic('{"security": {"serves": []}}');
+SELECT is(pg_temp.rows(pg_temp.shed()) || pg_temp.vic('{security}')::text, 'no rows{"serves": []}', 'also one in which nobody is');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work", "dependencies": {"agents": ["uma"]}}'));
+SELECT pg_temp.update_vic('{"security": {"serves": ["group:work", "agent:boss"], "delegates_to": ["agent:uma", "group:staff"]}}');
+SELECT is(pg_temp.rows(pg_temp.shed('{"context": "work", "dependencies": {"agents": ["uma"]}}')) || pg_temp.vic('{security}')::text,
+	'no rows{"serves": ["group:work", "agent:boss"], "delegates_to": ["agent:uma", "group:staff"]}', 'and so do those whom an operator has added');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "personal", "dependencies": {"agents": ["ida"]}}'));
+SELECT is(pg_temp.vic('{security}'), '{"serves": ["group:personal", "agent:boss"], "delegates_to": ["agent:ida", "group:staff"]}', 'when the document names others');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "shared"}'));
+SELECT is(pg_temp.vic('{security}'), '{}', 'but not when it opens the agent to all');
+-- whether a schema is enforced
+CREATE FUNCTION pg_temp.bends(type text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT pg_temp.shed(jsonb_build_object('capabilities', jsonb_build_array(jsonb_build_object('name', 'bend', 'description', 'Bends', 'inputSchema', jsonb_build_object('required', jsonb_build_array(type)))))) $$;
+SELECT FROM clutch.import_registry(pg_temp.bends('angle'));
+SELECT FROM clutch.register_schema('vic.bend.input', '{"required": ["angle"]}', compatibility => 'none', enforce => 'always');
+SELECT FROM clutch.import_registry(pg_temp.bends('radius'));
+SELECT is((SELECT string_agg(enforce, ' ' ORDER BY version) FROM clutch.payload_type WHERE payload_type = 'vic.bend.input'), 'always always', 'a new version of a schema is enforced as the last one was');
+-- descriptions in several dialects
+SELECT FROM clutch.import_registry(pg_temp.shed('{"displayName": "Vic", "mcps": [{"name": "files", "required": true}]}'));
+CREATE TABLE others AS SELECT * FROM (VALUES
+	('map', '{"agentId": "vic", "name": "Vic", "description": "Mends", "role": "smith", "scopes": ["forge"]}'::jsonb),
+	('a2a', '{"name": "Vic", "description": "Mends", "version": "1.0.0", "url": "https://vic.example/a2a", "capabilities": {}, "skills": [{"id": "mend", "name": "Mend", "description": "Mends it", "tags": ["broken"]}]}'),
+	('mcp', '{"tools": [{"name": "hammer", "inputSchema": {"type": "object"}}]}')) AS v(dialect, document);
+CREATE FUNCTION pg_temp.all_of_vic() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM FROM others o, clutch.import_card(o.document, 'agent:vic', o.dialect);
+	RETURN (SELECT string_agg(o.dialect, ' ') FROM others o WHERE clutch.export_card('agent:vic', o.dialect) <> o.document);
+END $$;
+SELECT is(pg_temp.all_of_vic(), NULL, 'an agent that is described in three dialects is described by each of them as it was');
+SELECT is((SELECT string_agg(c ->> 'id', ' ' ORDER BY c ->> 'id') FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c), 'role:smith skill:mend tool:hammer tool:mcp', 'it has the capabilities of all of them');
+SELECT is(pg_temp.vic('{groups}'), '["group:role:smith", "group:scope:forge", "group:role:smith@forge"]', 'and the groups');
+SELECT is((SELECT c -> 'tools' FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c WHERE c ->> 'id' = 'skill:mend'), '["mcp:files"]', 'and needs the server that only one of them knows');
+-- an export names an agent for a skill only if it has it
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "moves", "agents": {"max": {"skills": [{"id": "row", "description": "Rows"}, {"id": "sail", "description": "Sails"}]}, "mia": {}}, "skillIndex": {"row": "max", "sail": "max", "dive": "mia"}}');
+SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => '{"agent_id": "agent:max", "capabilities": [{"id": "skill:row"}]}'));
+SELECT is(clutch.export_registry('moves') -> 'skillIndex', '{"row": "max", "dive": "mia"}', 'a skill that was taken from an agent is not one of its skills in the index');
+SELECT FROM clutch.import_registry(clutch.export_registry('moves'));
+SELECT is((SELECT capabilities FROM clutch.agents WHERE agent_id = 'agent:max'), '{skill:row}', 'so an import of the export does not give it back');
+
 -- ------------------------------------------------------------------ refusals
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
+SELECT is(pg_temp.refused('{skillIndex,fry@1}', '"basil"'), 'KL014 WRONG_FORMAT /skillIndex/fry@1', 'a skill of the index that cannot be one, too');
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', 'null'), 'KL014 NULL_VALUE /skillIndex/parse-recipe', 'or nobody');
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": [{"name": "twin"}, {"name": "other"}, {"name": "twin"}]}')$$), 'KL014 DUPLICATE_VALUE /agents/2', 'two agents of one name');
 SELECT is(pg_temp.refused('{routing,defaultAgent}', '"oregano"'), 'KL014 UNKNOWN_AGENT /routing/defaultAgent', 'so is a default agent');
@@ -163,6 +244,11 @@ SELECT is(pg_temp.refused('{version}', '"4.0"'), 'KL014 WRONG_VALUE /version', '
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"version": "3.0"}')$$), 'KL014 REQUIRED ', 'a document without agents is none');
 SELECT is((SELECT count(*)::int FROM clutch.events WHERE envelope::text LIKE '%oregano%') + (SELECT count(*)::int FROM clutch.registry_document WHERE document::text LIKE '%oregano%'), 0, 'a refused document leaves nothing behind');
 SELECT throws_ok($$SELECT clutch.export_registry('nowhere')$$, '42704', NULL, 'a registry that was not imported cannot be exported');
+
+SET clutch.max_list = 3;
+SELECT is(pg_temp.faults(jsonb_build_object('agents', '{"basil": {"skills": ["a", "b", "c", "d", "e", "f"], "capabilities": [{"name": "g"}], "mcps": ["h"], "context": "odd"}, "scribe": {"skills": ["a", "b", "c", "d"]}}'::jsonb, 'skillIndex', '{"i": "basil"}'::jsonb)),
+	'WRONG_VALUE /agents/basil/context, TOO_MANY /agents/basil/skills/3, TOO_MANY /agents/scribe/skills/3', 'an agent with too many skills has one fault for that, so the others are not crowded out');
+RESET clutch.max_list;
 
 -- words that routing rules cannot have, which install_rules would refuse otherwise
 CREATE FUNCTION pg_temp.long(bytes int) RETURNS jsonb LANGUAGE sql AS $$ SELECT to_jsonb(repeat('x', bytes)) $$;
@@ -206,6 +292,18 @@ SET clutch.orchestrator = 'agent:butler';
 SELECT is(fixture.fault($$SELECT clutch.import_registry('{"agents": {"butler": {}}}')$$), 'KL014 NOT_ALLOWED /agents/butler', 'whatever its name is');
 RESET clutch.orchestrator;
 SELECT is((SELECT count(*)::int FROM clutch.agents WHERE agent_id = ANY ('{agent:orchestrator,agent:maid,agent:butler}')), 0, 'none of them is registered');
+-- rules of the same name
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "blanks", "agents": {"a": {"skills": [{"id": "b c", "triggers": ["one"]}]}, "a b": {"skills": [{"id": "c", "triggers": ["two"]}]}}}');
+SELECT lives_ok($$SELECT clutch.install_rules('registry-3.0')$$, 'names that are the same when they are put together do not keep rules from being installed');
+SELECT is((SELECT string_agg(concat_ws(' ', substr(name, 14), words[1], send_to), ', ' ORDER BY name) FROM clutch.routing_rule WHERE name LIKE 'registry-3.0 blanks:%'),
+	'blanks: triggers of a b c one agent:a, blanks: triggers of a b c (2) two agent:a b', 'they are numbered');
+ROLLBACK;
+-- what contains no word
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "mute", "agents": {"una": {"displayName": ""}, "ugo": {"displayName": "€"}}, "routing": {"switchCommands": ["talk to", "", "@"]}}');
+SELECT is((SELECT string_agg(array_to_string(words, ', '), '; ' ORDER BY name) FROM clutch.registry_rules() WHERE name LIKE 'registry-3.0 mute:%'), 'talk to ugo; talk to una', 'a switch command is not one without the name that follows it, nor a name without a command');
+ROLLBACK;
 -- what an earlier version has stored
 BEGIN;
 UPDATE clutch.registry_document d SET document = jsonb_set(jsonb_set(jsonb_set(jsonb_set(document, '{agents,basil,signals}', pg_temp.long(1001) || '"garlic"'::jsonb), '{agents,basil,skills,0,triggers}', pg_temp.many(1002)),

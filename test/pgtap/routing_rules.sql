@@ -105,7 +105,7 @@ SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_
 SELECT is((clutch.route(fixture.request('asked', 'group:team', NULL, more => pg_temp.says('delta') || '{"to": [{"agent_id": "group:team"}]}')) ->> 'message'),
 	'rules leave none of the agents that the request names; change the rules, or let the request name nobody; rule less', 'and the failure says what to do');
 INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('gone', '{gone}', 'agent:gone');
-SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('gone'))) ->> 'message'), 'rules send it to nobody who is registered; register the agent, or change the rules; rule gone', 'as it does if a rule names nobody who is there');
+SELECT is((clutch.route(fixture.request('asked', skill => NULL, more => pg_temp.says('gone'))) ->> 'message'), 'rules leave no agent that is registered; change the rules, or register an agent that they allow; rule gone', 'as it does if a rule names nobody who is there');
 DELETE FROM clutch.routing_rule WHERE name = 'gone';
 SELECT fixture.ask('task:soon', skill => NULL, more => pg_temp.says('epsilon'));
 SELECT is((SELECT priority::int FROM clutch.tasks WHERE task_id = 'task:soon'), 4, 'a rule sets the priority');
@@ -210,6 +210,8 @@ SELECT is(pg_temp.refused('words, send_to', $$'{}', 'agent:a'$$), '22023 EMPTY /
 SELECT is(pg_temp.refused('words, send_to', $$'{NULL}', 'agent:a'$$), '22023 NULL_VALUE /words', 'nor has it nulls');
 SELECT is(pg_temp.refused('send_to', $$'basil'$$), '22023 WRONG_PREFIX /send_to', 'agents have their prefix');
 SELECT is(pg_temp.refused('restrict_to', $$'{agent:a,group:}'$$), '22023 EMPTY /restrict_to/1', 'and something after it');
+SELECT is(pg_temp.refused_places('send_to, restrict_to, emit', $$'group:*', '{agent:a,group:*}', '{"to": "group:*"}'$$), '/restrict_to/1 /send_to /emit/to /restrict_to', 'nobody is a member of the group of everybody');
+SELECT is(pg_temp.refused('send_to', $$'agent:orchestrator'$$) || ', ' || pg_temp.refused('restrict_to', $$'{agent:a,agent:orchestrator}'$$), '22023 NOT_ALLOWED /send_to, 22023 NOT_ALLOWED /restrict_to/1', 'nor does the orchestrator work');
 SELECT is(pg_temp.refused('send_to, restrict_to', $$'agent:a', '{agent:b}'$$), '22023 NOT_ALLOWED /restrict_to', 'a rule sends or restricts');
 SELECT is(pg_temp.refused('requires', $$'{skill:x@nonsense}'$$), '22023 WRONG_FORMAT /requires/0', 'ranges of versions are checked');
 SELECT is(pg_temp.refused('prefers', $$'{agent:x}'$$), '22023 WRONG_PREFIX /prefers/0', 'and capabilities');
