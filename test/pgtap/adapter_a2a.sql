@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 44);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 47);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -125,5 +125,11 @@ FROM fixture.sample WHERE name = 'a request';
 
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"messageId": "m", "role": "ROLE_BOSS", "parts": [{"text": "x"}]}}}')$$),
 	'KL014 WRONG_VALUE /params/message/role', 'a role that A2A does not know is refused');
+
+-- the times that the libraries of version 0.3 write have no zone
+CREATE TEMP TABLE timed AS SELECT '{"kind": "status-update", "taskId": "t-1", "contextId": "c-1", "final": true, "status": {"state": "completed", "timestamp": "2025-04-02T16:59:35.331844"}}'::jsonb AS raw;
+SELECT is(e ->> 'ts', '2025-04-02T16:59:35.331844Z', 'a time without a zone counts as UTC') FROM timed, clutch.inbound(raw) AS e;
+SELECT is(clutch.outbound(e, 'a2a'), raw, 'and comes back as it was') FROM timed, clutch.inbound(raw) AS e;
+SELECT is(clutch.outbound(jsonb_set(e, '{ts}', '"2026-01-01T00:00:00Z"'), 'a2a') #>> '{status,timestamp}', '2026-01-01T00:00:00Z', 'unless it was changed') FROM timed, clutch.inbound(raw) AS e;
 
 SELECT * FROM finish();
