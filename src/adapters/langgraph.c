@@ -17,8 +17,11 @@
 static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
 static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
 
+/* where interrupts stand beside the data, in the forms that have such a place */
+static const char *const langgraph_beside[] = {NULL, NULL, NULL, "/interrupts", "/params/interrupts"};
+
 static const char *const langgraph_modes[] = {
-	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error",
+	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error", "end",
 	"messages/metadata", "messages/partial", "messages/complete"
 };
 
@@ -129,11 +132,13 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	if (slice_present(mode) && json_get(raw, "/data") != NULL && json_get(raw, "/run_id") == NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_SSE, LANGGRAPH_CHUNK, json_get_text(raw, "/event"), NULL, json_get(raw, "/data"), "/data"};
 	else if (slice_present(langgraph_mode(type)) && json_get_kind(raw, "/ns", JSON_ARRAY) != NULL && json_get(raw, "/data") != NULL)
-		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data"};
+		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data",
+			json_get(raw, langgraph_beside[LANGGRAPH_PART])};
 	else if (slice_is(type, "event") && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
 			 json_get(raw, "/params/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
-			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data"};
+			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data",
+			json_get(raw, langgraph_beside[LANGGRAPH_PROTOCOL])};
 	else
 		return false;
 	return true;
@@ -370,6 +375,8 @@ langgraph_outbound(const Adapter *self, const Json *envelope)
 		return langgraph_new_document(self, envelope);
 	raw = langgraph_around((LanggraphForm) form, json_get(notes, "/mode"), json_get(notes, "/ns"),
 						   langgraph_data(self, (LanggraphKind) kind, envelope));
+	if (json_is_true(notes, "/beside") && langgraph_beside[form] != NULL)
+		json_put(raw, langgraph_beside[form], json_get(envelope, "/payload/interrupts"));
 	if (json_is_true(notes, "/numbered"))
 		json_put(raw, form == LANGGRAPH_SSE ? "/id" : "/event_id", adapter_native(self, envelope, "id"));
 	return raw;

@@ -26,6 +26,19 @@ langgraph_interrupts(const Json *data)
 }
 
 /*
+ * Makes the data and the interrupts that stand beside it the payload of a
+ * question.
+ */
+static void
+langgraph_put_question(const Adapter *self, Json *envelope, const LanggraphChunk *chunk)
+{
+	json_put_cstring(envelope, "/payload/state", "input_required");
+	json_put(envelope, "/payload/interrupts", chunk->interrupts);
+	json_put(envelope, "/payload/data", chunk->data);
+	adapter_note(self, envelope, "/beside", json_of_bool(true));
+}
+
+/*
  * Would the database act on a member of the data if the data were the payload
  * of a task.progress?
  */
@@ -66,7 +79,7 @@ langgraph_progress_of(const Adapter *self, const Json *envelope)
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *data;
 
-	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed"))
+	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed") || json_is_true(adapter_noted(self, envelope, ""), "/beside"))
 		return json_get(payload, "/data");
 	if (!json_is_true(adapter_noted(self, envelope, ""), "/interrupts"))
 		return payload;
@@ -88,7 +101,10 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 		adapter_note_native(self, envelope, "run_id", run);
 		adapter_note_native(self, envelope, "task_id", run);
 	}
-	langgraph_put_progress(self, envelope, chunk->data);
+	if (json_is(chunk->interrupts, JSON_ARRAY) && chunk->interrupts->n > 0 && !langgraph_interrupts(chunk->data))
+		langgraph_put_question(self, envelope, chunk);
+	else
+		langgraph_put_progress(self, envelope, chunk->data);
 	return list_make1(envelope);
 }
 

@@ -13,6 +13,7 @@
  *	message		how the message was written (langgraph_message.c)
  *	list, alone	true if it was in an array; true if the array had only messages
  *	interrupts, boxed	how the data became a payload (langgraph_put_progress)
+ *	beside			the interrupts stand beside the data
  *	args, said	see tooling.h
  *	run, event, name, checkpoint_ns, own	belong to events
  *
@@ -55,6 +56,7 @@ typedef struct LanggraphChunk
 	Json	   *ns;				/* NULL if there is none */
 	Json	   *data;			/* NULL if there is none */
 	const char *at;				/* the path of the data */
+	Json	   *interrupts;		/* beside the data, as newer versions write them; NULL if there are none */
 } LanggraphChunk;
 
 /* The functions below translate one kind of data each, and back. */
