@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 47);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 48);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -131,5 +131,8 @@ CREATE TEMP TABLE timed AS SELECT '{"kind": "status-update", "taskId": "t-1", "c
 SELECT is(e ->> 'ts', '2025-04-02T16:59:35.331844Z', 'a time without a zone counts as UTC') FROM timed, clutch.inbound(raw) AS e;
 SELECT is(clutch.outbound(e, 'a2a'), raw, 'and comes back as it was') FROM timed, clutch.inbound(raw) AS e;
 SELECT is(clutch.outbound(jsonb_set(e, '{ts}', '"2026-01-01T00:00:00Z"'), 'a2a') #>> '{status,timestamp}', '2026-01-01T00:00:00Z', 'unless it was changed') FROM timed, clutch.inbound(raw) AS e;
+
+-- some libraries write "error": null beside a result
+SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "error": null, "result": {"kind": "task", "id": "t-1", "contextId": "c-1", "status": {"state": "completed"}}}'), 'a2a', 'an error that is null is none');
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(129);
+SELECT plan(135);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -215,6 +215,22 @@ SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.fi
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
+-- the caller waits for an end
+CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "task", "taskId": "t-1", "status": "working"}')), 'sent', 'an answer that ends with progress');
+SELECT is(fixture.tool_said(), 'tool.error INVALID_ANSWER {"state": "working"} t', 'is a failure of the tool');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}, "requestState": "s"}')), 'sent', 'a tool that asks');
+SELECT is(fixture.tool_said(), 'tool.error INPUT_REQUIRED {"state": "input_required", "input_requests": {"name": {"method": "elicitation/create"}}} t', 'is told so, with the question');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT fixture.answer('{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "x", "progress": 1}}', false);
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "ok"}]}')), 'sent', 'progress that is followed by a result');
+SELECT is(fixture.tool_said(), 'tool.result t', 'fails nothing');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild makes the same state');
 -- --------------------------------------------------- a question, and its answer
 INSERT INTO clutch.endpoint (name, url, adapter, serves, headers) VALUES
