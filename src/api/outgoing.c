@@ -190,6 +190,19 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 }
 
 /*
+ * Has a task of an MCP server asked, whose status has the questions?  It is
+ * answered with tasks/update, because the call of the tool is over.
+ */
+static bool
+outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
+{
+	JsonbContainer *payload = document_get_container(&question->root, "payload");
+	JsonbValue	requests;
+
+	return slice_is(endpoint->adapter, "mcp") && payload != NULL && document_get(payload, "input_requests", &requests);
+}
+
+/*
  * Returns the notes that the adapter needs in addition to the envelope, or
  * NULL: the version of A2A in which the document is to be written and, for an
  * answer, the IDs by which the other side knows the task and the question.
@@ -212,6 +225,8 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL)
 	{
+		if (outgoing_is_update(endpoint, question))
+			document_put_cstring(&b, "form", "update");
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}

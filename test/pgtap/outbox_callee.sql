@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(135);
+SELECT plan(141);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -215,6 +215,17 @@ SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.fi
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
+-- the status of a task has its questions and its result
+SELECT fixture.ask('task:handle', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "task", "taskId": "t-9", "status": "working"}'), false), 'pending', 'a server may make a task');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}}')), 'sent', 'that asks');
+SELECT FROM clutch.answer('task:handle', '{"input_responses": {"name": {"action": "accept"}}}', 'agent:ui');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta') FROM handed), 'tasks/update {"taskId": "t-9", "inputResponses": {"name": {"action": "accept"}}}', 'and is answered as a task');
+SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
+SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
