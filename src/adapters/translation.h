@@ -72,6 +72,12 @@ typedef struct TranslationWorld
 	 * such task that the caller may read.
 	 */
 	bool		(*find_task) (Slice task_id, Slice *run_id, Slice *thread_id);
+
+	/*
+	 * Does the thread of this ID have an event that the caller may read?  Only
+	 * the first events of a thread count.
+	 */
+	bool		(*knows_thread) (Slice thread_id);
 } TranslationWorld;
 
 /*

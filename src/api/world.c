@@ -155,6 +155,27 @@ world_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
 	return true;
 }
 
+/*
+ * the most events of a thread that are looked at, because a thread may have
+ * many that the role may not see
+ */
+#define MOST_LOOKED_AT	16
+
+static bool
+world_knows_thread(Slice thread_id)
+{
+	RowScan		scan;
+	bool		found = false;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_THREAD_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, thread_id);
+	rows_start(&scan);
+	for (int i = 0; i < MOST_LOOKED_AT && !found && rows_next(&scan); i++)
+		found = visible_event(rows_int8(&scan, Anum_event_seq));
+	rows_end(&scan);
+	return found;
+}
+
 static Slice
 world_find_requester(Slice task_id)
 {
@@ -194,7 +215,8 @@ world_get(const Json *context)
 		.was_sent = world_was_sent,
 		.may_see = world_may_see,
 		.find_requester = world_find_requester,
-		.find_task = world_find_task
+		.find_task = world_find_task,
+		.knows_thread = world_knows_thread
 	};
 
 	return world;
