@@ -128,6 +128,12 @@ extern Json *mcp_write_error(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_inputs(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_answer(const Adapter *self, const Json *envelope);
 
+/*
+ * Returns the response to elicitation/create.  A payload without an action is
+ * what a user who accepts has entered.
+ */
+extern Json *mcp_write_elicited(const Adapter *self, const Json *envelope);
+
 /* ------------------------------------------------------------ mcp_status.c */
 
 /* Returns the envelope for the status of a task at that path; and the reverse. */

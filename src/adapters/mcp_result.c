@@ -377,6 +377,22 @@ mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
+Json *
+mcp_write_elicited(const Adapter *self, const Json *envelope)
+{
+	Json	   *raw = mcp_response(self, envelope);
+	Json	   *payload = json_get(envelope, "/payload");
+
+	if (json_get_kind(payload, "/action", JSON_TEXT) != NULL)
+		json_put(raw, "/result", mcp_without_meta(payload));
+	else
+	{
+		json_put_cstring(raw, "/result/action", "accept");
+		json_put(raw, "/result/content", payload);
+	}
+	return raw;
+}
+
 /* Writes a response whose result, or error, is the payload. */
 Json *
 mcp_write_answer(const Adapter *self, const Json *envelope)

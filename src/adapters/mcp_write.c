@@ -235,6 +235,8 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 
 	if (mcp_is_form(self, envelope, "answer") || mcp_is_form(self, envelope, "error"))
 		return mcp_write_answer(self, envelope);
+	if (mcp_is_form(self, envelope, "elicited"))
+		return mcp_write_elicited(self, envelope);
 	if (mcp_is_form(self, envelope, "update"))
 		return mcp_write_method(self, envelope, SLICE_OF("tasks/update"), mcp_update_params(self, envelope));
 	if (mcp_is_form(self, envelope, "inputs"))

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(141);
+SELECT plan(146);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -226,6 +226,25 @@ SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta'
 SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
 SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
 SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
+-- a server that asks by a request of its own is sent the response
+CREATE FUNCTION fixture.elicited(task text, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:far');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer('{"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Your name?", "requestedSchema": {"type": "object"}}}', false);
+	PERFORM fixture.settle();
+	PERFORM clutch.answer(task, answer, 'agent:ui');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	RETURN (SELECT body #- '{result,_meta}' FROM handed);
+END $$;
+SELECT is(fixture.elicited('task:elicit', '{"name": "x"}'), '{"id": 7, "result": {"action": "accept", "content": {"name": "x"}}, "jsonrpc": "2.0"}', 'an answer to a question of a server is the response to it');
+SELECT is(fixture.answer(NULL, false, 202), 'pending', 'which the server acknowledges');
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": [{"type": "text", "text": "hello x"}]}}'), 'sent', 'the result of the first call');
+SELECT is(fixture.last('task:elicit'), 'task.result agent:far agent:ui {"text": "hello x"}', 'ends the task');
+SELECT is(fixture.elicited('task:decline', '{"action": "decline"}'), '{"id": 7, "result": {"action": "decline"}, "jsonrpc": "2.0"}', 'an answer may say what the user has done');
+SELECT fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": []}}');
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
