@@ -66,7 +66,7 @@ langgraph_is_task(const Json *data)
 		  (json_get(data, "/result") != NULL || json_get(data, "/error") != NULL)));
 }
 
-static bool
+bool
 langgraph_is_debug(const Json *data)
 {
 	int64		step;
@@ -303,7 +303,7 @@ langgraph_data(const Adapter *self, LanggraphKind kind, const Json *envelope)
 		case LANGGRAPH_CHUNK:
 			break;
 	}
-	return langgraph_progress_of(self, envelope);
+	return langgraph_chunk_of(self, envelope);
 }
 
 /* Wraps the data into a document of this form. */

@@ -89,6 +89,42 @@ langgraph_progress_of(const Adapter *self, const Json *envelope)
 	return data;
 }
 
+/*
+ * Takes the time and the step out of {step, timestamp, type, payload}, whose
+ * payload is a checkpoint.  Returns the rest.
+ */
+static Json *
+langgraph_take_moment(const Adapter *self, Json *envelope, Json *data)
+{
+	Slice		time = adapter_find_time(self, data, "/timestamp");
+	Json	   *rest = json_copy(data);
+
+	adapter_note(self, envelope, "/step", json_take(rest, "/step"));
+	if (!slice_present(time))
+		return rest;
+	json_put_text(envelope, "/ts", time);
+	adapter_note(self, envelope, "/timed", json_of_bool(true));
+	json_take(rest, "/timestamp");
+	return rest;
+}
+
+/* Returns the data of a chunk, with what langgraph_take_moment has taken. */
+Json *
+langgraph_chunk_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *rest = langgraph_progress_of(self, envelope);
+	Json	   *step = adapter_noted(self, envelope, "/step");
+	Json	   *data;
+
+	if (!json_is(rest, JSON_OBJECT) || step == NULL)
+		return rest;
+	data = json_copy(rest);
+	json_put(data, "/step", step);
+	if (json_is_true(adapter_noted(self, envelope, ""), "/timed"))
+		json_put(data, "/timestamp", json_get(envelope, "/ts"));
+	return data;
+}
+
 List *
 langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Json *context)
 {
@@ -104,7 +140,8 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 	if (json_is(chunk->interrupts, JSON_ARRAY) && chunk->interrupts->n > 0 && !langgraph_interrupts(chunk->data))
 		langgraph_put_question(self, envelope, chunk);
 	else
-		langgraph_put_progress(self, envelope, chunk->data);
+		langgraph_put_progress(self, envelope, langgraph_is_debug(chunk->data) ?
+							   langgraph_take_moment(self, envelope, chunk->data) : chunk->data);
 	return list_make1(envelope);
 }
 

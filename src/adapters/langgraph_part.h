@@ -152,6 +152,10 @@ extern Json *langgraph_error_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_run(const Adapter *self, const Json *run, const Json *context);
 extern Json *langgraph_run_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Json *context);
+extern Json *langgraph_chunk_of(const Adapter *self, const Json *envelope);
+
+/* Is it {step, timestamp, type, payload}? */
+extern bool langgraph_is_debug(const Json *data);
 
 /*
  * Puts data of any kind into the payload of a task.progress, which asks a
