@@ -10,15 +10,17 @@
 
 #include "adapters/langgraph_part.h"
 
+#define FAILURE	"/__error__"
+
 /*
  * the values of the notes "form" and "type", indexed by LanggraphForm and
  * LanggraphKind
  */
-static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
+static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol", "failure"};
 static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
 
 /* where interrupts stand beside the data, in the forms that have such a place */
-static const char *const langgraph_beside[] = {NULL, NULL, NULL, "/interrupts", "/params/interrupts"};
+static const char *const langgraph_beside[] = {NULL, NULL, NULL, "/interrupts", "/params/interrupts", NULL};
 
 static const char *const langgraph_modes[] = {
 	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error", "end",
@@ -84,6 +86,17 @@ langgraph_is_run(const Json *data)
 		(json_get(data, "/input") != NULL || json_get(data, "/command") != NULL);
 }
 
+/*
+ * Is it {"__error__": {error, message}}, with which a server answers instead of
+ * the final values?  The carrier may stand beside it.
+ */
+static bool
+langgraph_is_failure(const Json *raw)
+{
+	return json_is(raw, JSON_OBJECT) && json_get_kind(raw, FAILURE, JSON_OBJECT) != NULL &&
+		raw->n == 1 + (json_get(raw, "/clutch") != NULL);
+}
+
 static LanggraphKind
 langgraph_kind(const LanggraphChunk *chunk)
 {
@@ -139,6 +152,8 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
 			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data",
 			json_get(raw, langgraph_beside[LANGGRAPH_PROTOCOL])};
+	else if (langgraph_is_failure(raw))
+		*chunk = (LanggraphChunk) {LANGGRAPH_FAILURE, LANGGRAPH_CHUNK, SLICE_OF("error"), NULL, json_get(raw, FAILURE), FAILURE};
 	else
 		return false;
 	return true;
@@ -182,13 +197,15 @@ langgraph_declines(const Adapter *self, const Json *raw)
 
 /*
  * Is it a piece of a message that will follow as a whole, while the caller
- * does not want pieces?
+ * does not want pieces, or does it only say that the stream ends?
  */
 static bool
 langgraph_is_dropped(const LanggraphChunk *chunk, const Json *context)
 {
 	bool		are_pieces;
 
+	if (chunk->kind == LANGGRAPH_CHUNK && slice_is(chunk->mode, "end"))
+		return true;
 	if (chunk->kind != LANGGRAPH_CHUNK || json_is_true(context, "/stream"))
 		return false;
 	return (slice_present(chunk->mode) && slice_starts(chunk->mode, SLICE_OF("messages/partial"))) ||
@@ -338,6 +355,9 @@ langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 			json_put(raw, "/method", mode);
 			json_put(raw, "/params/namespace", ns);
 			json_put(raw, "/params/data", data);
+			break;
+		case LANGGRAPH_FAILURE:
+			json_put(raw, FAILURE, data);
 			break;
 	}
 	return raw;

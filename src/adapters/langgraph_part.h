@@ -31,7 +31,8 @@ typedef enum LanggraphForm
 	LANGGRAPH_SSE,				/* {"event": mode, "data": ..}; a '|' in the mode is followed by a namespace */
 	LANGGRAPH_TUPLE,			/* [mode, data], or [namespace, mode, data] */
 	LANGGRAPH_PART,				/* {"type": mode, "ns": .., "data": ..} */
-	LANGGRAPH_PROTOCOL			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
+	LANGGRAPH_PROTOCOL,			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
+	LANGGRAPH_FAILURE			/* {"__error__": data} */
 } LanggraphForm;
 
 /* what the data is */

@@ -149,6 +149,15 @@ callee_server(Jsonb *request, const Endpoint *endpoint)
 	return slice_present(server) || endpoint == NULL ? server : endpoint->serves;
 }
 
+/* Does the progress ask for something? */
+static bool
+callee_asks(Jsonb *progress)
+{
+	Slice		state = progress == NULL ? SLICE_NONE : document_get_text(&progress->root, "state");
+
+	return slice_is(state, "input_required") || slice_is(state, "auth_required");
+}
+
 /*
  * Returns the payload of the error for a tool whose answer has ended with
  * progress.  The progress is in the details: if the tool asks for something,
@@ -157,8 +166,7 @@ callee_server(Jsonb *request, const Endpoint *endpoint)
 static Jsonb *
 callee_unfinished(Jsonb *progress)
 {
-	Slice		state = progress == NULL ? SLICE_NONE : document_get_text(&progress->root, "state");
-	bool		asks = slice_is(state, "input_required") || slice_is(state, "auth_required");
+	bool		asks = callee_asks(progress);
 	DocumentBuilder b;
 
 	document_begin(&b);
@@ -235,6 +243,9 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 				 errhint("Answer a call with a progress, a result, an error or a message; send anything else with clutch.send.")));
 	answer.payload = given == MSG_TASK_CANCEL ?
 		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
+	/* in a stream of LangGraph, nothing but its end says that the run has ended */
+	if (answer.type == MSG_TASK_PROGRESS && is_last && slice_is(endpoint->adapter, "langgraph") && !callee_asks(answer.payload))
+		answer.type = MSG_TASK_RESULT;
 	answer.payload_type = document_get_text(envelope, "payload_type");
 	answer.attachments = callee_part(envelope, "attachments");
 	answer.meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);

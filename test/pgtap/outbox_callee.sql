@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(146);
+SELECT plan(153);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -245,6 +245,23 @@ SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": [{
 SELECT is(fixture.last('task:elicit'), 'task.result agent:far agent:ui {"text": "hello x"}', 'ends the task');
 SELECT is(fixture.elicited('task:decline', '{"action": "decline"}'), '{"id": 7, "result": {"action": "decline"}, "jsonrpc": "2.0"}', 'an answer may say what the user has done');
 SELECT fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": []}}');
+-- in a stream of LangGraph, only its end says that the run has ended
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('runs', 'https://graph.example/runs/stream', 'langgraph', 'agent:runs');
+SELECT fixture.agent('runs', 9, ARRAY['skill:runs']);
+SELECT fixture.ask('task:runs', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"event": "values", "data": {"a": 1}}', false), 'pending', 'values in a stream');
+SELECT is(fixture.state('task:runs'), 'running agent:runs 1', 'are progress');
+SELECT is(fixture.answer('[{"event": "values", "data": {"a": 2}}, {"event": "end", "data": null}]'), 'sent', 'the last ones');
+SELECT is(fixture.last('task:runs'), 'task.result agent:runs agent:ui {"a": 2}', 'are the result');
+SELECT fixture.ask('task:runs-asks', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"type": "values", "ns": [], "data": {"a": 1}, "interrupts": [{"id": "i", "value": "Go on?"}]}'), 'sent', 'unless the graph asks');
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:runs-asks'), 'input_required', 'for an answer');
+SELECT fixture.ask('task:runs-waits', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT fixture.answer('{"messages": [{"type": "ai", "content": "42", "id": "m"}]}');
+SELECT is(fixture.last('task:runs-waits'), 'task.result agent:runs agent:ui {"messages": [{"id": "m", "type": "ai", "content": "42"}]}', 'a server may answer with the final values alone');
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
