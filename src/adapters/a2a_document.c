@@ -257,7 +257,8 @@ a2a_open(const Adapter *self, const Json *raw, A2aDocument *d)
 		return false;
 	if (d->is_call && json_get(raw, "/method") != NULL)
 		return a2a_open_request(raw, d);
-	if (json_get(raw, "/error") != NULL)
+	/* some libraries write "error": null beside a result */
+	if (adapter_member(raw, "/error") != NULL)
 		return a2a_open_error(self, raw, d);
 	if (!d->is_call)
 	{

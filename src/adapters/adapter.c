@@ -268,12 +268,16 @@ Slice
 adapter_find_time(const Adapter *self, const Json *raw, const char *path)
 {
 	Slice		text = adapter_find_word(self, raw, path);
+	Slice		in_utc;
 	TimestampTz time;
 
-	if (slice_present(text) && !clock_parse_rfc3339(text, &time))
+	if (!slice_present(text) || clock_parse_rfc3339(text, &time))
+		return text;
+	in_utc = slice_of_cstring(psprintf("%.*sZ", text.len, text.s));
+	if (!clock_parse_rfc3339(in_utc, &time))
 		adapter_fault(self, path, "WRONG_FORMAT", "it is %s, and must be a time like \"2026-02-01T13:20:11.123Z\"",
 					  place_quote(text));
-	return text;
+	return in_utc;
 }
 
 /* ----------------------------------------------------------------- agents */

@@ -39,8 +39,7 @@ static const AdapterRow http_rows[] = {
 
 /* ----------------------------------------------------------------- headers */
 
-/* Returns the name of a header as it was spelled in the original request. */
-static Slice
+Slice
 http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 {
 	const Json *spelling = json_member(adapter_noted(self, envelope, "/names"), lower);
@@ -48,7 +47,7 @@ http_spelling(const Adapter *self, const Json *envelope, Slice lower)
 	return json_is(spelling, JSON_TEXT) ? spelling->text : lower;
 }
 
-static void
+void
 http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower)
 {
 	if (!slice_equal(name, lower))
@@ -163,12 +162,7 @@ http_source_of(const Adapter *self, const Json *envelope)
 
 /* -------------------------------------------------------------------- inbound */
 
-/*
- * Reads the type of an event. "clutch." followed by a message type that agents
- * may send becomes that type.  Any other type becomes the payload_type of a
- * chat.message.
- */
-static Json *
+Json *
 http_read_type(const Adapter *self, const Json *event)
 {
 	Slice		name = adapter_require_word(self, event, "/type");
@@ -287,59 +281,6 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	return envelope;
 }
 
-/*
- * Makes the envelope for a Standard Webhook.  The body is {type, timestamp,
- * data} or, if the webhook has an ID, anything without a type.
- */
-static Json *
-http_read_webhook(const Adapter *self, const Json *body, const Json *id)
-{
-	bool		plain = id != NULL && json_get(body, "/type") == NULL;
-	Json	   *envelope = plain ? adapter_envelope(MSG_CHAT_MESSAGE) : http_read_type(self, body);
-
-	adapter_note(self, envelope, "/kind", json_of_cstring("webhook"));
-	if (plain)
-		adapter_note(self, envelope, "/plain", json_of_bool(true));
-	else
-		json_put_text(envelope, "/ts", adapter_find_time(self, body, "/timestamp"));
-	adapter_put_payload(self, envelope, plain ? unconstify(Json *, body) : adapter_member(body, "/data"));
-	adapter_note_native(self, envelope, "id", unconstify(Json *, id));
-	return envelope;
-}
-
-/* Returns the ID of the webhook in a request. */
-static Json *
-http_webhook_id(const Adapter *self, const Json *raw)
-{
-	const Json *headers = json_get(raw, "/headers");
-	const Json *first = NULL;
-
-	for (int i = 0; i < headers->n; i++)
-		if (slice_is(http_lower(headers->keys[i]), "webhook-id"))
-		{
-			(void) adapter_require_word(self, raw, json_path("/headers", headers->keys[i]));
-			http_check_header(self, headers->keys[i], headers->items[i], first);
-			first = headers->items[i];
-		}
-	return unconstify(Json *, first);
-}
-
-/* Makes the envelope for the request of a Standard Webhook. */
-static Json *
-http_read_webhook_request(const Adapter *self, const Json *raw)
-{
-	Json	   *id = http_webhook_id(self, raw);
-	const Json *body = json_get(raw, "/body");
-	Json	   *envelope;
-
-	if (body == NULL)
-		adapter_fault(self, "/body", "REQUIRED", "it is missing");
-	envelope = http_read_webhook(adapter_within(self, "/body"), body, id);
-	adapter_note(self, envelope, "/request", json_of_bool(true));
-	http_note_spelling(self, envelope, http_header_name(raw, SLICE_OF("webhook-id")), SLICE_OF("webhook-id"));
-	return envelope;
-}
-
 static List *
 http_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -364,8 +305,7 @@ http_inbound(const Adapter *self, const Json *raw, const Json *context)
 
 /* ------------------------------------------------------------------ outbound */
 
-/* Returns the type that http_read_type reads as the type of this envelope. */
-static Slice
+Slice
 http_type_of(const Adapter *self, const Json *envelope)
 {
 	Slice		type = json_get_text(envelope, "/type");
@@ -404,27 +344,6 @@ http_event_of(const Adapter *self, const Json *envelope)
 }
 
 static Json *
-http_webhook_of(const Adapter *self, const Json *envelope)
-{
-	bool		plain = json_is_true(adapter_noted(self, envelope, ""), "/plain") && adapter_type(envelope) == MSG_CHAT_MESSAGE;
-	Json	   *body = plain ? adapter_payload(self, envelope) : json_new_object();
-	Json	   *request = json_new_object();
-
-	if (!plain)
-	{
-		json_put_text(body, "/type", http_type_of(self, envelope));
-		json_put(body, "/timestamp", json_get(envelope, "/ts"));
-		json_put(body, "/data", adapter_payload(self, envelope));
-	}
-	if (!json_is_true(adapter_noted(self, envelope, ""), "/request"))
-		return body;
-	json_put(request, "/headers", json_new_object());
-	json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, SLICE_OF("webhook-id")), adapter_native(self, envelope, "id"));
-	json_put(request, "/body", body);
-	return request;
-}
-
-static Json *
 http_outbound(const Adapter *self, const Json *envelope)
 {
 	Slice		kind = json_get_text(adapter_noted(self, envelope, ""), "/kind");
@@ -442,14 +361,6 @@ static bool
 http_is_one(const Json *version)
 {
 	return json_says(version, "", "1.0");
-}
-
-/* Does it have the members type, timestamp and data, and no others? */
-static bool
-http_is_webhook(const Json *raw)
-{
-	return json_get_kind(raw, "/type", JSON_TEXT) != NULL && json_get_kind(raw, "/timestamp", JSON_TEXT) != NULL &&
-		raw->n == 2 + (json_get(raw, "/data") != NULL);
 }
 
 static const char *

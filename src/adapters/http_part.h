@@ -41,4 +41,36 @@ extern void http_check_header(const Adapter *self, Slice name, const Json *value
  */
 extern const char *http_carrier(const Adapter *self, const Json *raw, AdapterCarrierForm *form);
 
+/* ----------------------------------------------------------------- http.c */
+
+/* Returns the name of a header as it was spelled in the original request. */
+extern Slice http_spelling(const Adapter *self, const Json *envelope, Slice lower);
+extern void http_note_spelling(const Adapter *self, Json *envelope, Slice name, Slice lower);
+
+/*
+ * Returns an envelope of the type of the event: "clutch." followed by a message
+ * type that agents may send is that type, and any other type becomes the
+ * payload_type of a chat.message.  http_type_of is the reverse.
+ */
+extern Json *http_read_type(const Adapter *self, const Json *event);
+extern Slice http_type_of(const Adapter *self, const Json *envelope);
+
+/* --------------------------------------------------------- http_webhook.c */
+
+/* Does it have the members type, timestamp and data, and no others? */
+extern bool http_is_webhook(const Json *raw);
+
+/*
+ * Returns the envelope for a Standard Webhook.  The body is {type, timestamp,
+ * data} or, if the webhook has an ID, anything: without "data", the other
+ * members are the payload, and without a type the whole body is.
+ */
+extern Json *http_read_webhook(const Adapter *self, const Json *body, const Json *id);
+
+/* The same for the request. */
+extern Json *http_read_webhook_request(const Adapter *self, const Json *raw);
+
+/* Returns the body or the request for an envelope. */
+extern Json *http_webhook_of(const Adapter *self, const Json *envelope);
+
 #endif							/* CLUTCH_HTTP_PART_H */

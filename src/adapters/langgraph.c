@@ -10,15 +10,20 @@
 
 #include "adapters/langgraph_part.h"
 
+#define FAILURE	"/__error__"
+
 /*
  * the values of the notes "form" and "type", indexed by LanggraphForm and
  * LanggraphKind
  */
-static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol"};
+static const char *const langgraph_forms[] = {"bare", "sse", "tuple", "part", "protocol", "failure"};
 static const char *const langgraph_kinds[] = {"event", "task", "debug", "message", "error", "run", "chunk"};
 
+/* where interrupts stand beside the data, in the forms that have such a place */
+static const char *const langgraph_beside[] = {NULL, NULL, NULL, "/interrupts", "/params/interrupts", NULL};
+
 static const char *const langgraph_modes[] = {
-	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error",
+	"values", "updates", "custom", "messages", "debug", "tasks", "checkpoints", "events", "metadata", "error", "end",
 	"messages/metadata", "messages/partial", "messages/complete"
 };
 
@@ -63,7 +68,7 @@ langgraph_is_task(const Json *data)
 		  (json_get(data, "/result") != NULL || json_get(data, "/error") != NULL)));
 }
 
-static bool
+bool
 langgraph_is_debug(const Json *data)
 {
 	int64		step;
@@ -79,6 +84,17 @@ langgraph_is_run(const Json *data)
 {
 	return json_get_kind(data, "/assistant_id", JSON_TEXT) != NULL &&
 		(json_get(data, "/input") != NULL || json_get(data, "/command") != NULL);
+}
+
+/*
+ * Is it {"__error__": {error, message}}, with which a server answers instead of
+ * the final values?  The carrier may stand beside it.
+ */
+static bool
+langgraph_is_failure(const Json *raw)
+{
+	return json_is(raw, JSON_OBJECT) && json_get_kind(raw, FAILURE, JSON_OBJECT) != NULL &&
+		raw->n == 1 + (json_get(raw, "/clutch") != NULL);
 }
 
 static LanggraphKind
@@ -129,11 +145,15 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	if (slice_present(mode) && json_get(raw, "/data") != NULL && json_get(raw, "/run_id") == NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_SSE, LANGGRAPH_CHUNK, json_get_text(raw, "/event"), NULL, json_get(raw, "/data"), "/data"};
 	else if (slice_present(langgraph_mode(type)) && json_get_kind(raw, "/ns", JSON_ARRAY) != NULL && json_get(raw, "/data") != NULL)
-		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data"};
+		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data",
+			json_get(raw, langgraph_beside[LANGGRAPH_PART])};
 	else if (slice_is(type, "event") && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
 			 json_get(raw, "/params/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
-			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data"};
+			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data",
+			json_get(raw, langgraph_beside[LANGGRAPH_PROTOCOL])};
+	else if (langgraph_is_failure(raw))
+		*chunk = (LanggraphChunk) {LANGGRAPH_FAILURE, LANGGRAPH_CHUNK, SLICE_OF("error"), NULL, json_get(raw, FAILURE), FAILURE};
 	else
 		return false;
 	return true;
@@ -188,13 +208,15 @@ langgraph_declines(const Adapter *self, const Json *raw)
 
 /*
  * Is it a piece of a message that will follow as a whole, while the caller
- * does not want pieces?
+ * does not want pieces, or does it only say that the stream ends?
  */
 static bool
 langgraph_is_dropped(const LanggraphChunk *chunk, const Json *context)
 {
 	bool		are_pieces;
 
+	if (chunk->kind == LANGGRAPH_CHUNK && slice_is(chunk->mode, "end"))
+		return true;
 	if (chunk->kind != LANGGRAPH_CHUNK || json_is_true(context, "/stream"))
 		return false;
 	return (slice_present(chunk->mode) && slice_starts(chunk->mode, SLICE_OF("messages/partial"))) ||
@@ -313,7 +335,7 @@ langgraph_data(const Adapter *self, LanggraphKind kind, const Json *envelope)
 		case LANGGRAPH_CHUNK:
 			break;
 	}
-	return langgraph_progress_of(self, envelope);
+	return langgraph_chunk_of(self, envelope);
 }
 
 /* Wraps the data into a document of this form. */
@@ -348,6 +370,9 @@ langgraph_around(LanggraphForm form, Json *mode, Json *ns, Json *data)
 			json_put(raw, "/method", mode);
 			json_put(raw, "/params/namespace", ns);
 			json_put(raw, "/params/data", data);
+			break;
+		case LANGGRAPH_FAILURE:
+			json_put(raw, FAILURE, data);
 			break;
 	}
 	return raw;
@@ -385,6 +410,8 @@ langgraph_outbound(const Adapter *self, const Json *envelope)
 		return langgraph_new_document(self, envelope);
 	raw = langgraph_around((LanggraphForm) form, json_get(notes, "/mode"), json_get(notes, "/ns"),
 						   langgraph_data(self, (LanggraphKind) kind, envelope));
+	if (json_is_true(notes, "/beside") && langgraph_beside[form] != NULL)
+		json_put(raw, langgraph_beside[form], json_get(envelope, "/payload/interrupts"));
 	if (json_is_true(notes, "/numbered"))
 		json_put(raw, form == LANGGRAPH_SSE ? "/id" : "/event_id", adapter_native(self, envelope, "id"));
 	return raw;

@@ -26,6 +26,19 @@ langgraph_interrupts(const Json *data)
 }
 
 /*
+ * Makes the data and the interrupts that stand beside it the payload of a
+ * question.
+ */
+static void
+langgraph_put_question(const Adapter *self, Json *envelope, const LanggraphChunk *chunk)
+{
+	json_put_cstring(envelope, "/payload/state", "input_required");
+	json_put(envelope, "/payload/interrupts", chunk->interrupts);
+	json_put(envelope, "/payload/data", chunk->data);
+	adapter_note(self, envelope, "/beside", json_of_bool(true));
+}
+
+/*
  * Would the database act on a member of the data if the data were the payload
  * of a task.progress?
  */
@@ -66,13 +79,49 @@ langgraph_progress_of(const Adapter *self, const Json *envelope)
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *data;
 
-	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed"))
+	if (json_is_true(adapter_noted(self, envelope, ""), "/boxed") || json_is_true(adapter_noted(self, envelope, ""), "/beside"))
 		return json_get(payload, "/data");
 	if (!json_is_true(adapter_noted(self, envelope, ""), "/interrupts"))
 		return payload;
 	data = json_get_kind(payload, "/data", JSON_OBJECT);
 	data = data != NULL ? json_copy(data) : json_new_object();
 	json_put(data, INTERRUPTS, json_get(payload, "/interrupts"));
+	return data;
+}
+
+/*
+ * Takes the time and the step out of {step, timestamp, type, payload}, whose
+ * payload is a checkpoint.  Returns the rest.
+ */
+static Json *
+langgraph_take_moment(const Adapter *self, Json *envelope, Json *data)
+{
+	Slice		time = adapter_find_time(self, data, "/timestamp");
+	Json	   *rest = json_copy(data);
+
+	adapter_note(self, envelope, "/step", json_take(rest, "/step"));
+	if (!slice_present(time))
+		return rest;
+	json_put_text(envelope, "/ts", time);
+	adapter_note(self, envelope, "/timed", json_of_bool(true));
+	json_take(rest, "/timestamp");
+	return rest;
+}
+
+/* Returns the data of a chunk, with what langgraph_take_moment has taken. */
+Json *
+langgraph_chunk_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *rest = langgraph_progress_of(self, envelope);
+	Json	   *step = adapter_noted(self, envelope, "/step");
+	Json	   *data;
+
+	if (!json_is(rest, JSON_OBJECT) || step == NULL)
+		return rest;
+	data = json_copy(rest);
+	json_put(data, "/step", step);
+	if (json_is_true(adapter_noted(self, envelope, ""), "/timed"))
+		json_put(data, "/timestamp", json_get(envelope, "/ts"));
 	return data;
 }
 
@@ -88,7 +137,11 @@ langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Jso
 		adapter_note_native(self, envelope, "run_id", run);
 		adapter_note_native(self, envelope, "task_id", run);
 	}
-	langgraph_put_progress(self, envelope, chunk->data);
+	if (json_is(chunk->interrupts, JSON_ARRAY) && chunk->interrupts->n > 0 && !langgraph_interrupts(chunk->data))
+		langgraph_put_question(self, envelope, chunk);
+	else
+		langgraph_put_progress(self, envelope, langgraph_is_debug(chunk->data) ?
+							   langgraph_take_moment(self, envelope, chunk->data) : chunk->data);
 	return list_make1(envelope);
 }
 

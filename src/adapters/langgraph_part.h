@@ -13,6 +13,7 @@
  *	message		how the message was written (langgraph_message.c)
  *	list, alone	true if it was in an array; true if the array had only messages
  *	interrupts, boxed	how the data became a payload (langgraph_put_progress)
+ *	beside			the interrupts stand beside the data
  *	args, said	see tooling.h
  *	run, event, name, checkpoint_ns, own	belong to events
  *
@@ -30,7 +31,8 @@ typedef enum LanggraphForm
 	LANGGRAPH_SSE,				/* {"event": mode, "data": ..}; a '|' in the mode is followed by a namespace */
 	LANGGRAPH_TUPLE,			/* [mode, data], or [namespace, mode, data] */
 	LANGGRAPH_PART,				/* {"type": mode, "ns": .., "data": ..} */
-	LANGGRAPH_PROTOCOL			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
+	LANGGRAPH_PROTOCOL,			/* {"type": "event", "method": mode, "params": {"namespace": .., "data": ..}} */
+	LANGGRAPH_FAILURE			/* {"__error__": data} */
 } LanggraphForm;
 
 /* what the data is */
@@ -55,6 +57,7 @@ typedef struct LanggraphChunk
 	Json	   *ns;				/* NULL if there is none */
 	Json	   *data;			/* NULL if there is none */
 	const char *at;				/* the path of the data */
+	Json	   *interrupts;		/* beside the data, as newer versions write them; NULL if there are none */
 } LanggraphChunk;
 
 /* The functions below translate one kind of data each, and back. */
@@ -153,6 +156,10 @@ extern Json *langgraph_error_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_run(const Adapter *self, const Json *run, const Json *context);
 extern Json *langgraph_run_of(const Adapter *self, const Json *envelope);
 extern List *langgraph_read_chunk(const Adapter *self, const LanggraphChunk *chunk, const Json *context);
+extern Json *langgraph_chunk_of(const Adapter *self, const Json *envelope);
+
+/* Is it {step, timestamp, type, payload}? */
+extern bool langgraph_is_debug(const Json *data);
 
 /*
  * Puts data of any kind into the payload of a task.progress, which asks a

@@ -4,10 +4,10 @@
  *	  The Model Context Protocol: the adapter itself, and incoming requests and
  *	  notifications.
  *
- * mcp_result.c has the responses in both directions, and mcp_write.c the
- * requests and notifications that envelopes become.  A request or notification
- * without a row in the mapping, such as tools/list, becomes a chat.system with
- * the payload_type "mcp.<method>".
+ * mcp_result.c has the responses in both directions, mcp_status.c the status of
+ * tasks, and mcp_write.c the requests and notifications that envelopes become.
+ * A request or notification without a row in the mapping, such as tools/list,
+ * becomes a chat.system with the payload_type "mcp.<method>".
  *
  *-------------------------------------------------------------------------
  */
@@ -327,7 +327,10 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 		return mcp_read_cancel(self, raw, context, "/params/requestId", "cancelled");
 	if (slice_is(method, "tasks/cancel"))
 		return mcp_read_cancel(self, raw, context, "/params/taskId", "task");
-	if (slice_is(method, "notifications/tasks/status") && json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
+	if (slice_is(method, "tasks/update"))
+		return mcp_read_update(self, raw, context);
+	if ((slice_is(method, MCP_STATUS_NOTICE) || slice_is(method, MCP_TASKS_NOTICE)) &&
+		json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
 		return mcp_read_status(self, raw, "/params", context);
 	return mcp_read_other(self, raw, method, "/params", context);
 }
@@ -342,6 +345,8 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 		return mcp_read_response(self, raw, context);
 	envelope = mcp_read_method(self, raw, context);
 	adapter_rows_inbound(self, mcp_meta_rows, raw, envelope);
+	if (adapter_type(envelope) == MSG_TASK_PROGRESS)
+		mcp_note_related_task(self, envelope, raw, "/params", context);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
 	adapter_note_native(self, envelope, "scope", session);
 	/*

@@ -4,7 +4,9 @@
  *	  Private declarations of mcp.
  *
  * Notes: "form" says what the envelope was made from, if its type does not
- * tell; "progress_token" is a token that is not a text.
+ * tell; "progress_token" is a token that is not a text; "at", "holds" and
+ * "notice" say how a status was written; "related" is true if "_meta" names the
+ * task.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +24,9 @@
 #define MCP_CANCEL_TOOL		"clutch.task_cancel"
 #define MCP_METHOD_TYPE		"mcp."	/* followed by a method, it is a
 									 * payload_type */
+
+#define MCP_STATUS_NOTICE	"notifications/tasks/status"	/* of 2025-11-25 */
+#define MCP_TASKS_NOTICE	"notifications/tasks"	/* of the extension of 2026-07-28 */
 
 extern const AdapterRow mcp_meta_rows[];
 extern const AdapterRow mcp_progress_rows[];
@@ -86,14 +91,67 @@ extern Json *mcp_content_with_links(const Json *content, const Json *envelope);
 /* Returns the envelopes for a response. */
 extern List *mcp_read_response(const Adapter *self, const Json *raw, const Json *context);
 
-/* Returns the envelope for the status of a task at that path. */
-extern Json *mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context);
+/*
+ * Returns a response without a result, for the request that the envelope
+ * answers.
+ */
+extern Json *mcp_response(const Adapter *self, const Json *envelope);
+
+/* Does the result of a tool have content? */
+extern bool mcp_has_content(const Json *result);
+
+/*
+ * Make the result of a tool at that path the payload, and the reverse.  If the
+ * content only repeats the structured content, which then is the payload,
+ * mcp_read_content returns true.
+ */
+extern bool mcp_read_content(const Adapter *self, const Json *raw, const char *at, Json *envelope);
+extern void mcp_write_content(const Json *envelope, Json *raw, const char *at, bool is_structured);
+
+/*
+ * The same for a result with "isError".  Its first text becomes the message of
+ * the error, all other blocks its details.
+ */
+extern void mcp_read_failure(const Adapter *self, const Json *raw, const char *at, Json *envelope);
+extern void mcp_write_failure(const Adapter *self, const Json *envelope, Json *raw, const char *at);
+
+/*
+ * The same for an error of JSON-RPC.  mcp_write_error_at writes nothing and
+ * returns false if no number stands for the code.
+ */
+extern void mcp_read_error_at(const Adapter *self, const Json *raw, const char *at, Json *envelope);
+extern bool mcp_write_error_at(const Adapter *self, const Json *envelope, Json *raw, const char *at);
 
 /* Return the response for an envelope. */
 extern Json *mcp_write_result(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_error(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_inputs(const Adapter *self, const Json *envelope);
 extern Json *mcp_write_answer(const Adapter *self, const Json *envelope);
+
+/*
+ * Returns the response to elicitation/create.  A payload without an action is
+ * what a user who accepts has entered.
+ */
+extern Json *mcp_write_elicited(const Adapter *self, const Json *envelope);
+
+/* ------------------------------------------------------------ mcp_status.c */
+
+/* Returns the envelope for the status of a task at that path; and the reverse. */
+extern Json *mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context);
 extern Json *mcp_write_status(const Adapter *self, const Json *envelope);
+
+/*
+ * Returns the ID of the task that the "_meta" of the object at that path names,
+ * or NULL.
+ */
+extern Json *mcp_related_task(const Json *raw, const char *at);
+
+/* Notes that task, unless another one has been noted; and the reverse. */
+extern void mcp_note_related_task(const Adapter *self, Json *envelope, const Json *raw, const char *at, const Json *context);
+extern void mcp_write_related_task(const Adapter *self, const Json *envelope, Json *raw, const char *at);
+
+/* Returns the envelope for tasks/update, which answers questions of a task; and its params. */
+extern Json *mcp_read_update(const Adapter *self, const Json *raw, const Json *context);
+extern Json *mcp_update_params(const Adapter *self, const Json *envelope);
 
 #endif							/* CLUTCH_MCP_PART_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mcp_result.c
- *	  The Model Context Protocol: responses, and the status of tasks.
+ *	  The Model Context Protocol: responses.  mcp_status.c has the status of tasks.
  *
  * The result of a tool has "content" for models and may have "structuredContent" for programs.
  * If the content is merely the structured content as a text, the structured content becomes the
@@ -15,7 +15,6 @@
 
 
 #define TOOL_FAILED		"The tool failed."
-#define TASK_FAILED		"The task failed."
 #define FAILED_CODE		"TOOL_EXECUTION_ERROR"
 #define NUMBER_CODE		"MCP_"	/* followed by the number of an error that has no name */
 #define STUB_SERVER		"server"
@@ -30,16 +29,6 @@ static const struct
 	{-32603, "INTERNAL"}, {-32601, "UNSUPPORTED"}, {-32602, "SCHEMA_VIOLATION"}, {-32602, "TASK_NOT_FOUND"},
 	{-32602, "TASK_NOT_CANCELABLE"}, {-32602, "TASK_TERMINAL"}, {-32602, "AGENT_NOT_FOUND"},
 	{-32602, "DUPLICATE_CONFLICT"}, {-32602, "CONTENT_TYPE"}, {-32603, "TOOL_UNAVAILABLE"}, {-32022, "VERSION"}
-};
-
-/* the states of tasks, and the types of envelopes that report them */
-static const struct
-{
-	const char *status;
-	MessageType type;
-}			mcp_statuses[] = {
-	{"working", MSG_TASK_PROGRESS}, {"input_required", MSG_TASK_PROGRESS}, {"completed", MSG_TASK_RESULT},
-	{"failed", MSG_TASK_ERROR}, {"cancelled", MSG_TASK_CANCEL}
 };
 
 /* ------------------------------------------------------------ the call */
@@ -83,7 +72,7 @@ mcp_request_of(const Adapter *self, const Json *envelope)
 	return request != NULL || adapter_was_foreign(self, envelope) ? request : json_get(envelope, "/task_id");
 }
 
-static Json *
+Json *
 mcp_response(const Adapter *self, const Json *envelope)
 {
 	Json	   *raw = mcp_document();
@@ -121,20 +110,24 @@ mcp_only_text(const Json *content)
 
 /* --------------------------------------------------------- results of tools */
 
-static Json *
-mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
+bool
+mcp_has_content(const Json *result)
 {
-	Json	   *envelope = mcp_envelope_of_server(self, MSG_TOOL_RESULT, context);
-	Json	   *content = adapter_find(self, raw, "/result/content", JSON_ARRAY);
-	Json	   *structured = adapter_member(raw, "/result/structuredContent");
+	return adapter_member(result, "/content") != NULL || adapter_member(result, "/structuredContent") != NULL;
+}
+
+bool
+mcp_read_content(const Adapter *self, const Json *raw, const char *at, Json *envelope)
+{
+	Json	   *content = adapter_find(self, raw, psprintf("%s/content", at), JSON_ARRAY);
+	Json	   *structured = adapter_member(raw, psprintf("%s/structuredContent", at));
 	Slice		text = mcp_only_text(content);
 	Json	   *parsed = slice_present(text) && json_is(structured, JSON_OBJECT) ? json_parse(text) : NULL;
 
 	if (parsed != NULL && json_equal(parsed, structured))
 	{
 		json_put(envelope, "/payload", structured);
-		adapter_note(self, envelope, "/form", json_of_cstring("structured"));
-		return envelope;
+		return true;
 	}
 	adapter_put_payload(self, envelope, NULL);
 	if (slice_present(text))
@@ -142,6 +135,16 @@ mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
 	else
 		json_put(envelope, "/payload/content", content);
 	json_put(envelope, "/payload/structured", structured);
+	return false;
+}
+
+static Json *
+mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
+{
+	Json	   *envelope = mcp_envelope_of_server(self, mcp_related_task(raw, "/result") != NULL ? MSG_TASK_RESULT : MSG_TOOL_RESULT, context);
+
+	if (mcp_read_content(self, raw, "/result", envelope))
+		adapter_note(self, envelope, "/form", json_of_cstring("structured"));
 	return envelope;
 }
 
@@ -156,84 +159,95 @@ mcp_is_plain(const Json *payload)
 	return payload->n == n && (text == NULL || content == NULL);
 }
 
+void
+mcp_write_content(const Json *envelope, Json *raw, const char *at, bool is_structured)
+{
+	Json	   *payload = json_get(envelope, "/payload");
+	Json	   *structured = json_get(payload, "/structured");
+	Json	   *content = json_new_array();
+
+	if (is_structured || !mcp_is_plain(payload))
+	{
+		json_add(content, mcp_text_block(json_print(payload)));
+		structured = payload;
+	}
+	else if (json_get(payload, "/text") != NULL)
+		json_add(content, mcp_text_block(json_get_text(payload, "/text")));
+	else if (json_get(payload, "/content") != NULL)
+		content = json_get(payload, "/content");
+	json_put(raw, psprintf("%s/content", at), mcp_content_with_links(content, envelope));
+	json_put(raw, psprintf("%s/structuredContent", at), structured);
+}
+
 Json *
 mcp_write_result(const Adapter *self, const Json *envelope)
 {
 	Json	   *raw = mcp_response(self, envelope);
-	Json	   *payload = json_get(envelope, "/payload");
-	Json	   *content = json_new_array();
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
-	if (mcp_is_form(self, envelope, "structured") || !mcp_is_plain(payload))
-	{
-		json_add(content, mcp_text_block(json_print(payload)));
-		json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
-		json_put(raw, "/result/structuredContent", payload);
-		return raw;
-	}
-	if (json_get(payload, "/text") != NULL)
-		json_add(content, mcp_text_block(json_get_text(payload, "/text")));
-	else if (json_get(payload, "/content") != NULL)
-		content = json_get(payload, "/content");
-	json_put(raw, "/result/content", mcp_content_with_links(content, envelope));
-	json_put(raw, "/result/structuredContent", json_get(payload, "/structured"));
+	mcp_write_content(envelope, raw, "/result", mcp_is_form(self, envelope, "structured"));
+	mcp_write_related_task(self, envelope, raw, "/result");
 	return raw;
 }
 
 /* ------------------------------------------------------- failures of tools */
 
-/* Reads a failure of a tool.  Its first text becomes the message of the error, all other blocks its details. */
-static Json *
-mcp_read_tool_failure(const Adapter *self, const Json *raw, const Json *context)
+void
+mcp_read_failure(const Adapter *self, const Json *raw, const char *at, Json *envelope)
 {
-	Json	   *envelope = mcp_envelope_of_server(self, MSG_TOOL_ERROR, context);
-	Json	   *content = adapter_find(self, raw, "/result/content", JSON_ARRAY);
+	Json	   *content = adapter_find(self, raw, psprintf("%s/content", at), JSON_ARRAY);
 	Json	   *others = json_new_array();
-	int			at = -1;
+	int			text_at = -1;
 
 	for (int i = 0; content != NULL && i < content->n; i++)
-		if (at < 0 && mcp_is_text_block(content->items[i]))
-			at = i;
+		if (text_at < 0 && mcp_is_text_block(content->items[i]))
+			text_at = i;
 		else
 			json_add(others, content->items[i]);
 	json_put_cstring(envelope, "/payload/code", FAILED_CODE);
 	json_put_cstring(envelope, "/payload/message", TOOL_FAILED);
-	if (at >= 0)
-		json_put_text(envelope, "/payload/message", json_get_text(content->items[at], "/text"));
+	if (text_at >= 0)
+		json_put_text(envelope, "/payload/message", json_get_text(content->items[text_at], "/text"));
 	json_put(envelope, "/payload/retryable", json_of_bool(false));
 	if (others->n > 0)
 		json_put(envelope, "/payload/details/content", others);
-	json_put(envelope, "/payload/details/structured", adapter_member(raw, "/result/structuredContent"));
-	if (at != 0)
-		adapter_note(self, envelope, "/text_at", json_of_int(at));
-	return envelope;
+	json_put(envelope, "/payload/details/structured", adapter_member(raw, psprintf("%s/structuredContent", at)));
+	if (text_at != 0)
+		adapter_note(self, envelope, "/text_at", json_of_int(text_at));
 }
 
 static Json *
-mcp_write_tool_failure(const Adapter *self, const Json *envelope)
+mcp_read_tool_failure(const Adapter *self, const Json *raw, const Json *context)
 {
-	Json	   *raw = mcp_response(self, envelope);
+	Json	   *envelope = mcp_envelope_of_server(self, mcp_related_task(raw, "/result") != NULL ? MSG_TASK_ERROR : MSG_TOOL_ERROR, context);
+
+	mcp_read_failure(self, raw, "/result", envelope);
+	return envelope;
+}
+
+void
+mcp_write_failure(const Adapter *self, const Json *envelope, Json *raw, const char *at)
+{
 	Json	   *others = json_get_kind(envelope, "/payload/details/content", JSON_ARRAY);
 	Slice		message = json_get_text(envelope, "/payload/message");
 	Json	   *content = json_new_array();
-	int64		at = 0;
+	int64		text_at = 0;
 
-	(void) json_get_int(adapter_noted(self, envelope, ""), "/text_at", &at);
-	if (at < 0 && !slice_is(message, TOOL_FAILED))
-		at = 0;
+	(void) json_get_int(adapter_noted(self, envelope, ""), "/text_at", &text_at);
+	if (text_at < 0 && !slice_is(message, TOOL_FAILED))
+		text_at = 0;
 	for (int i = 0; others != NULL && i < others->n; i++)
 	{
-		if (content->n == at)
+		if (content->n == text_at)
 			json_add(content, mcp_text_block(message));
 		json_add(content, others->items[i]);
 	}
-	if (content->n <= at)
+	if (content->n <= text_at)
 		json_add(content, mcp_text_block(message));
-	json_put(raw, "/result/content", content);
-	json_put(raw, "/result/structuredContent", adapter_member(envelope, "/payload/details/structured"));
-	json_put(raw, "/result/isError", json_of_bool(true));
-	return raw;
+	json_put(raw, psprintf("%s/content", at), content);
+	json_put(raw, psprintf("%s/structuredContent", at), adapter_member(envelope, "/payload/details/structured"));
+	json_put(raw, psprintf("%s/isError", at), json_of_bool(true));
 }
 
 /* ------------------------------------------------------------------- errors */
@@ -266,39 +280,60 @@ mcp_number_of(Slice code, int64 *number)
 	return slice_equal(mcp_code_of(*number), code);
 }
 
+void
+mcp_read_error_at(const Adapter *self, const Json *raw, const char *at, Json *envelope)
+{
+	char	   *code = psprintf("%s/code", at);
+	char	   *said = psprintf("%s/message", at);
+	Slice		message = adapter_find(self, raw, said, JSON_TEXT) != NULL ? json_get_text(raw, said) : SLICE_NONE;
+	int64		number;
+
+	if (!json_get_int(raw, code, &number) || number < -PG_INT32_MAX || number > PG_INT32_MAX)
+		adapter_fault(self, code, "WRONG_TYPE", "it must be a whole number");
+	json_put_text(envelope, "/payload/code", mcp_code_of(number));
+	json_put_text(envelope, "/payload/message", message.len > 0 ? message : SLICE_OF(TOOL_FAILED));
+	json_put(envelope, "/payload/retryable", json_of_bool(false));
+	json_put(envelope, "/payload/details/data", adapter_member(raw, psprintf("%s/data", at)));
+}
+
 static Json *
 mcp_read_error(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *envelope = mcp_envelope_of_server(self, MSG_TOOL_ERROR, context);
-	Slice		message = adapter_find(self, raw, "/error/message", JSON_TEXT) != NULL ? json_get_text(raw, "/error/message") : SLICE_NONE;
-	int64		number;
 
-	if (!json_get_int(raw, "/error/code", &number) || number < -PG_INT32_MAX || number > PG_INT32_MAX)
-		adapter_fault(self, "/error/code", "WRONG_TYPE", "it must be a whole number");
-	json_put_text(envelope, "/payload/code", mcp_code_of(number));
-	json_put_text(envelope, "/payload/message", message.len > 0 ? message : SLICE_OF(TOOL_FAILED));
-	json_put(envelope, "/payload/retryable", json_of_bool(false));
-	json_put(envelope, "/payload/details/data", adapter_member(raw, "/error/data"));
+	mcp_read_error_at(self, raw, "/error", envelope);
 	return envelope;
 }
 
 /* Writes an error.  Its data can hold members of our own only if it is an object. */
+bool
+mcp_write_error_at(const Adapter *self, const Json *envelope, Json *raw, const char *at)
+{
+	Json	   *data = adapter_member(envelope, "/payload/details/data");
+	int64		number;
+
+	if (!mcp_number_of(json_get_text(envelope, "/payload/code"), &number))
+		return false;
+	json_put(raw, psprintf("%s/code", at), json_of_int(number));
+	json_put(raw, psprintf("%s/message", at), json_get(envelope, "/payload/message"));
+	if (json_is(data, JSON_OBJECT) || adapter_was_foreign(self, envelope))
+		json_put(raw, psprintf("%s/data", at), data);
+	return true;
+}
+
 Json *
 mcp_write_error(const Adapter *self, const Json *envelope)
 {
-	Json	   *data = adapter_member(envelope, "/payload/details/data");
 	Json	   *raw;
-	int64		number;
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
-	if (!mcp_number_of(json_get_text(envelope, "/payload/code"), &number))
-		return mcp_write_tool_failure(self, envelope);
 	raw = mcp_response(self, envelope);
-	json_put(raw, "/error/code", json_of_int(number));
-	json_put(raw, "/error/message", json_get(envelope, "/payload/message"));
-	if (json_is(data, JSON_OBJECT) || adapter_was_foreign(self, envelope))
-		json_put(raw, "/error/data", data);
+	if (!mcp_write_error_at(self, envelope, raw, "/error"))
+	{
+		mcp_write_failure(self, envelope, raw, "/result");
+		mcp_write_related_task(self, envelope, raw, "/result");
+	}
 	return raw;
 }
 
@@ -342,6 +377,22 @@ mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
+Json *
+mcp_write_elicited(const Adapter *self, const Json *envelope)
+{
+	Json	   *raw = mcp_response(self, envelope);
+	Json	   *payload = json_get(envelope, "/payload");
+
+	if (json_get_kind(payload, "/action", JSON_TEXT) != NULL)
+		json_put(raw, "/result", mcp_without_meta(payload));
+	else
+	{
+		json_put_cstring(raw, "/result/action", "accept");
+		json_put(raw, "/result/content", payload);
+	}
+	return raw;
+}
+
 /* Writes a response whose result, or error, is the payload. */
 Json *
 mcp_write_answer(const Adapter *self, const Json *envelope)
@@ -349,84 +400,6 @@ mcp_write_answer(const Adapter *self, const Json *envelope)
 	Json	   *raw = mcp_response(self, envelope);
 
 	json_put(raw, mcp_is_form(self, envelope, "error") ? "/error" : "/result", mcp_without_meta(json_get(envelope, "/payload")));
-	return raw;
-}
-
-/* -------------------------------------------------------------------- tasks */
-
-static int
-mcp_status_named(Slice status)
-{
-	for (int i = 0; i < lengthof(mcp_statuses); i++)
-		if (slice_is(status, mcp_statuses[i].status))
-			return i;
-	return -1;
-}
-
-Json *
-mcp_read_status(const Adapter *self, const Json *raw, const char *path, const Json *context)
-{
-	int			i = mcp_status_named(json_get_text(raw, psprintf("%s/status", path)));
-	Json	   *said = adapter_find(self, raw, psprintf("%s/statusMessage", path), JSON_TEXT);
-	Json	   *envelope;
-
-	if (i < 0)
-		adapter_fault(self, psprintf("%s/status", path), "WRONG_VALUE", "it must be working, input_required, completed, failed or cancelled");
-	envelope = mcp_envelope_of_server(self, mcp_statuses[i].type, context);
-	adapter_put_payload(self, envelope, NULL);
-	if (mcp_statuses[i].type == MSG_TASK_PROGRESS)
-		json_put_cstring(envelope, "/payload/state", mcp_statuses[i].status);
-	if (mcp_statuses[i].type == MSG_TASK_ERROR)
-	{
-		json_put_cstring(envelope, "/payload/code", "TASK_FAILED");
-		json_put_cstring(envelope, "/payload/message", TASK_FAILED);
-	}
-	if (said != NULL && said->text.len > 0)
-		json_put(envelope, mcp_statuses[i].type == MSG_TASK_CANCEL ? "/payload/reason" : "/payload/message", said);
-	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, psprintf("%s/taskId", path)));
-	adapter_note(self, envelope, "/form", json_of_cstring("status"));
-	adapter_note(self, envelope, "/at", json_of_cstring(path));
-	return envelope;
-}
-
-static const char *
-mcp_status_of(const Json *envelope)
-{
-	MessageType type = adapter_type(envelope);
-	int			named = mcp_status_named(json_get_text(envelope, "/payload/state"));
-
-	if (type == MSG_TASK_PROGRESS)
-		return named >= 0 && mcp_statuses[named].type == type ? mcp_statuses[named].status : "working";
-	return type == MSG_TASK_RESULT ? "completed" : type == MSG_TASK_CANCEL ? "cancelled" : "failed";
-}
-
-/* Returns the path of the task in the original document, ignoring a note that is not a possible path. */
-static const char *
-mcp_status_place(const Adapter *self, const Json *envelope)
-{
-	static const char *const places[] = {"/result/task", "/result"};
-	Slice		at = json_get_text(adapter_noted(self, envelope, ""), "/at");
-
-	for (int i = 0; i < lengthof(places); i++)
-		if (slice_is(at, places[i]))
-			return places[i];
-	return "/params";
-}
-
-/* Writes the document for an envelope that mcp_read_status made. */
-Json *
-mcp_write_status(const Adapter *self, const Json *envelope)
-{
-	const char *at = mcp_status_place(self, envelope);
-	bool		is_notice = strcmp(at, "/params") == 0;
-	Json	   *raw = is_notice ? mcp_document() : mcp_response(self, envelope);
-	Json	   *said = json_get(envelope, adapter_type(envelope) == MSG_TASK_CANCEL ? "/payload/reason" : "/payload/message");
-
-	if (is_notice)
-		json_put_cstring(raw, "/method", "notifications/tasks/status");
-	json_put(raw, psprintf("%s/taskId", at), mcp_task_of(self, envelope));
-	json_put_cstring(raw, psprintf("%s/status", at), mcp_status_of(envelope));
-	json_put(raw, psprintf("%s/statusMessage", at), said);
 	return raw;
 }
 
@@ -451,7 +424,7 @@ mcp_read_result(const Adapter *self, const Json *raw, const Json *context)
 		return mcp_read_status(self, raw, "/result", context);
 	if (json_is_true(raw, "/result/isError"))
 		return mcp_read_tool_failure(self, raw, context);
-	if (adapter_member(raw, "/result/content") != NULL || adapter_member(raw, "/result/structuredContent") != NULL)
+	if (mcp_has_content(json_get(raw, "/result")))
 		return mcp_read_tool_result(self, raw, context);
 	return NULL;
 }
@@ -474,6 +447,8 @@ mcp_read_response(const Adapter *self, const Json *raw, const Json *context)
 		adapter_note(self, envelope, "/form", json_of_cstring(is_result ? "answer" : "error"));
 	}
 	mcp_note_request(self, raw, envelope);
+	if (adapter_type(envelope) == MSG_TASK_RESULT || adapter_type(envelope) == MSG_TASK_ERROR)
+		mcp_note_related_task(self, envelope, raw, "/result", context);
 	if (adapter_type(envelope) != MSG_TOOL_RESULT && adapter_type(envelope) != MSG_TOOL_ERROR)
 		return list_make1(envelope);
 	if (id == NULL)

@@ -17,6 +17,7 @@ mcp_write_meta(const Adapter *self, const Json *envelope, Json *raw)
 {
 	adapter_rows_outbound(self, mcp_meta_rows, envelope, raw);
 	json_put_text(raw, "/params/_meta/traceparent", adapter_traceparent(envelope));
+	mcp_write_related_task(self, envelope, raw, "/params");
 }
 
 /*
@@ -234,6 +235,10 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 
 	if (mcp_is_form(self, envelope, "answer") || mcp_is_form(self, envelope, "error"))
 		return mcp_write_answer(self, envelope);
+	if (mcp_is_form(self, envelope, "elicited"))
+		return mcp_write_elicited(self, envelope);
+	if (mcp_is_form(self, envelope, "update"))
+		return mcp_write_method(self, envelope, SLICE_OF("tasks/update"), mcp_update_params(self, envelope));
 	if (mcp_is_form(self, envelope, "inputs"))
 	{
 		arguments = mcp_repeated(self, envelope, "name");

@@ -78,6 +78,12 @@ typedef struct TranslationWorld
 	 * there is exactly one such request that the caller may read.
 	 */
 	Slice		(*find_requested_task) (Slice id);
+
+	/*
+	 * Does the thread of this ID have an event that the caller may read?  Only
+	 * the first events of a thread count.
+	 */
+	bool		(*knows_thread) (Slice thread_id);
 } TranslationWorld;
 
 /*

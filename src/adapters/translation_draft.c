@@ -195,6 +195,21 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 }
 
 /*
+ * Returns the thread that a native ID stands for.  In some dialects, the other
+ * side has been told the ID of our thread and sends it back, with the task or
+ * with a new request.  IDs of other forms are not looked up.
+ */
+static Slice
+translation_thread_of(const Translation *t, const Json *envelope, Slice native, Slice known)
+{
+	bool		may_be_ours = slice_starts(native, SLICE_OF("thr_")) || slice_starts(native, SLICE_OF("thread:"));
+
+	if (slice_equal(native, known) || (may_be_ours && native.len <= clutch_limits.max_id_bytes && t->world->knows_thread(native)))
+		return native;
+	return translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native);
+}
+
+/*
  * Fills in the run and the thread.  The run is taken from the first of these
  * that has one: the envelope, its task or parent task if that is known here,
  * the document, the context.  If none has, it is the run that the parent task
@@ -236,13 +251,8 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
 	}
 
-	/*
-	 * in some dialects, the other side has been told the ID of our thread and
-	 * sends it back
-	 */
 	if (!slice_present(thread) && slice_present(native_thread))
-		thread = slice_equal(native_thread, known_thread) ? known_thread :
-			translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native_thread);
+		thread = translation_thread_of(t, envelope, native_thread, known_thread);
 	if (!slice_present(thread))
 		thread = translation_context_id(t, "thread_id", ID_THREAD);
 	if (!slice_present(thread))

@@ -139,9 +139,16 @@ take_documents(void *arg)
 }
 
 /*
- * Takes a response of an endpoint with the adapter "http", which may be any
- * JSON.
+ * May an endpoint of this adapter answer with any JSON?  A server of LangGraph
+ * answers with the final values of the graph unless it is asked for a stream.
  */
+static bool
+takes_any_json(const Endpoint *endpoint)
+{
+	return slice_is(endpoint->adapter, "http") || slice_is(endpoint->adapter, "langgraph");
+}
+
+/* Takes a response that no adapter handles as the payload. */
 static void
 take_payload(void *arg)
 {
@@ -157,8 +164,7 @@ incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool 
 	Answer		answer = {call, endpoint, response, is_last};
 	ErrorData  *error = savepoint_run(take_documents, &answer);
 
-	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED &&
-		slice_is(endpoint->adapter, "http"))
+	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED && takes_any_json(endpoint))
 		error = savepoint_run(take_payload, &answer);
 	*state = answer.state;
 	if (error == NULL)

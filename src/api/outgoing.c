@@ -190,6 +190,39 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 }
 
 /*
+ * Has a task of an MCP server asked, whose status has the questions?  It is
+ * answered with tasks/update, because the call of the tool is over.
+ */
+static bool
+outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
+{
+	JsonbContainer *payload = document_get_container(&question->root, "payload");
+	JsonbValue	requests;
+
+	return slice_is(endpoint->adapter, "mcp") && payload != NULL && document_get(payload, "input_requests", &requests);
+}
+
+/*
+ * Adds notes for an answer to a request of an MCP server, which was the
+ * question.  The answer is the response to it.  Returns false if the question
+ * was something else.
+ */
+static bool
+outgoing_put_response(DocumentBuilder *b, const Endpoint *endpoint, JsonbContainer *asked)
+{
+	JsonbContainer *native = document_get_container(asked, "native");
+	JsonbValue	id;
+
+	if (!slice_is(endpoint->adapter, "mcp") || native == NULL || !document_get(native, "id", &id))
+		return false;
+	document_put_cstring(b, "form", "elicited");
+	document_open_object(b, "native");
+	document_put_value(b, "reply_to", &id);
+	document_close_object(b);
+	return true;
+}
+
+/*
  * Returns the notes that the adapter needs in addition to the envelope, or
  * NULL: the version of A2A in which the document is to be written and, for an
  * answer, the IDs by which the other side knows the task and the question.
@@ -210,8 +243,10 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
 		slice_present(document_get_text(asked, "request_state")))
 		outgoing_put_repetition(&b, call, endpoint, asked);
-	else if (asked != NULL)
+	else if (asked != NULL && !outgoing_put_response(&b, endpoint, asked))
 	{
+		if (outgoing_is_update(endpoint, question))
+			document_put_cstring(&b, "form", "update");
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}

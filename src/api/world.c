@@ -18,7 +18,12 @@
 #include "trust/secret.h"
 #include "utils/hsearch.h"
 
-#define MOST_WITH_ONE_ID	16
+/*
+ * The most events of one ID or one thread that are looked at.  Anybody may use
+ * an ID again in another run, and a thread may have many events that the role
+ * may not see; neither must cost others anything.
+ */
+#define MOST_LOOKED_AT	16
 
 /* the call that is running, or NULL if none */
 static WorldCall *world_call = NULL;
@@ -157,10 +162,7 @@ world_find_task(Slice task_id, Slice *run_id, Slice *thread_id)
 	return true;
 }
 
-/*
- * Anybody may use an ID again in another run.  So that this costs others
- * nothing, an ID that many events have is not looked up.
- */
+/* An ID that too many events have is not looked up. */
 static Slice
 world_find_requested_task(Slice id)
 {
@@ -173,13 +175,28 @@ world_find_requested_task(Slice id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
 	rows_start(&scan);
 	while (n < 2 && rows_next(&scan))
-		if (++looked_at > MOST_WITH_ONE_ID)
+		if (++looked_at > MOST_LOOKED_AT)
 			n = 2;
 		else if (slice_is(rows_text(&scan, Anum_event_type), "task.request") &&
 				 visible_event(rows_int8(&scan, Anum_event_seq)) && n++ == 0)
 			task_id = slice_copy(rows_text(&scan, Anum_event_task_id));
 	rows_end(&scan);
 	return n == 1 ? task_id : SLICE_NONE;
+}
+
+static bool
+world_knows_thread(Slice thread_id)
+{
+	RowScan		scan;
+	bool		found = false;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_THREAD_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, thread_id);
+	rows_start(&scan);
+	for (int i = 0; i < MOST_LOOKED_AT && !found && rows_next(&scan); i++)
+		found = visible_event(rows_int8(&scan, Anum_event_seq));
+	rows_end(&scan);
+	return found;
 }
 
 static Slice
@@ -222,7 +239,8 @@ world_get(const Json *context)
 		.may_see = world_may_see,
 		.find_requester = world_find_requester,
 		.find_task = world_find_task,
-		.find_requested_task = world_find_requested_task
+		.find_requested_task = world_find_requested_task,
+		.knows_thread = world_knows_thread
 	};
 
 	return world;

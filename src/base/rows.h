@@ -124,6 +124,7 @@ enum
 	X(EVENTS_PKEY, "events_pkey")	/* id, run_id */ \
 	X(EVENTS_SEQ, "events_seq") \
 	X(EVENTS_RUN_ID, "events_run_id") \
+	X(EVENTS_THREAD_ID, "events_thread_id") \
 	X(EVENTS_TASK_ID, "events_task_id") \
 	X(EVENTS_FROM_AGENT, "events_from_agent")	/* from_agent, run_id */ \
 	X(EVENTS_POSITION, "events_position")	/* epoch, xid */ \

@@ -9,19 +9,15 @@
 
 #include "base/clock.h"
 #include "base/document.h"
-#include "flow/attachment.h"
-#include "flow/callee.h"
+#include "flow/callee_part.h"
 #include "flow/claim.h"
 #include "flow/ending.h"
 #include "flow/liveness.h"
 #include "flow/move.h"
-#include "protocol/draft.h"
-#include "protocol/identifier.h"
 #include "queue/ready.h"
 #include "queue/timer.h"
 #include "registry/roster.h"
 #include "routing/filter_agents.h"
-#include "task/report.h"
 #include "task/task.h"
 #include "utils/timestamp.h"
 
@@ -180,8 +176,7 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running. */
-static Task *
+Task *
 callee_task(const Call *call)
 {
 	Task	   *task = task_look(call->task_id, ROWS_LATEST);
@@ -270,228 +265,4 @@ callee_context(const Call *call, const Endpoint *endpoint)
 		document_put_text(&b, "thread_id", task->thread_id);
 	document_put_text(&b, "session", call->id);
 	return document_end(&b);
-}
-
-/* ---------------------------------------------------------------- reporting */
-
-/* the parts of an answer that are reported */
-typedef struct CalleeAnswer
-{
-	MessageType type;			/* for a task: task.progress, task.result or
-								 * task.error */
-	Jsonb	   *payload;
-	Slice		payload_type;
-	Jsonb	   *attachments;
-	Jsonb	   *meta;
-	const List *made;			/* the references of the artifacts that its bytes have become */
-} CalleeAnswer;
-
-/*
- * Returns the type of the report, or MSG_UNKNOWN if an envelope of this type
- * cannot be an answer.
- */
-static MessageType
-callee_type_of(MessageType type, bool is_last)
-{
-	switch (type)
-	{
-		case MSG_TASK_ACCEPT:
-		case MSG_TASK_PROGRESS:
-			return MSG_TASK_PROGRESS;
-		case MSG_TASK_RESULT:
-		case MSG_TOOL_RESULT:
-			return MSG_TASK_RESULT;
-		case MSG_TASK_ERROR:
-		case MSG_TOOL_ERROR:
-		case MSG_TASK_CANCEL:
-			return MSG_TASK_ERROR;
-		case MSG_CHAT_MESSAGE:
-		case MSG_CHAT_SYSTEM:
-			return is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
-		default:
-			return MSG_UNKNOWN;
-	}
-}
-
-static Jsonb *
-callee_error_payload(const char *code, const char *message, bool retryable)
-{
-	DocumentBuilder b;
-
-	document_begin(&b);
-	document_put_cstring(&b, "code", code);
-	document_put_cstring(&b, "message", message);
-	document_put_bool(&b, "retryable", retryable);
-	return document_end(&b);
-}
-
-/*
- * Returns the meta of a report.  Orders to the database are removed, except
- * for the usage.
- */
-static Jsonb *
-callee_meta(JsonbContainer *meta, Slice reply_to)
-{
-	JsonbContainer *orders = document_get_container(meta, "clutch");
-	JsonbValue	usage;
-	DocumentBuilder b;
-
-	document_begin(&b);
-	if (meta != NULL)
-		document_put_pairs(&b, meta, "clutch");
-	document_open_object(&b, "clutch");
-	if (orders != NULL && document_get(orders, "usage", &usage))
-		document_put_value(&b, "usage", &usage);
-	document_put_text(&b, "reply_to", reply_to);
-	document_close_object(&b);
-	return document_end(&b);
-}
-
-/*
- * Sends a report as the owner, because the gateway does not speak for the
- * agent.  The owner may read every artifact, so the report must not attach them
- * with the rights of the owner: whoever is behind the endpoint could attach any
- * artifact whose digest is known there.
- */
-static Receipt
-callee_send_report(Jsonb *envelope, Slice agent_id, const CalleeAnswer *answer)
-{
-	Receipt		receipt;
-
-	attachment_act_for(agent_id, answer->made);
-	PG_TRY();
-	{
-		receipt = event_send_as_owner(envelope);
-	}
-	PG_FINALLY();
-	{
-		attachment_act_for(SLICE_NONE, NIL);
-	}
-	PG_END_TRY();
-	return receipt;
-}
-
-/*
- * Reports the answer on the task.  A late report has no effect, so nobody
- * wants further ones.
- */
-static CalleeState
-callee_report_task(const Call *call, const CalleeAnswer *answer)
-{
-	Task	   *task = callee_task(call);
-	Report		report = {answer->type, .from = call->agent_id, .attempt = call->task_attempt};
-
-	if (task == NULL)
-		return CALLEE_UNWANTED;
-	report.to = task->from_agent;
-	report.domain = task->domain;
-	report.payload = answer->payload;
-	report.payload_type = answer->payload_type;
-	report.attachments = answer->attachments;
-	report.meta = answer->meta;
-	if (callee_send_report(report_build(task, &report), call->agent_id, answer).late)
-		return CALLEE_UNWANTED;
-	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
-}
-
-/*
- * Returns the agent that stands for the server that is called.  The endpoint
- * may be gone, or serve another one, so it counts only for a redacted call.
- */
-static Slice
-callee_server(Jsonb *request, const Endpoint *endpoint)
-{
-	JsonbContainer *payload = document_get_container(&request->root, "payload");
-	Slice		server = payload == NULL ? SLICE_NONE : callee_server_of(document_get_text(payload, "tool"));
-
-	return slice_present(server) || endpoint == NULL ? server : endpoint->serves;
-}
-
-/* Reports the result or the error of a tool.  Progress is not reported. */
-static CalleeState
-callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
-{
-	Jsonb	   *request = event_read(call->seq, ROWS_LATEST);
-	bool		failed = answer->type == MSG_TASK_ERROR;
-	Draft		draft = {.now = clock_now(), .to_agent = call->agent_id};
-
-	if (answer->type == MSG_TASK_PROGRESS)
-		return CALLEE_GOES_ON;
-	if (request != NULL)
-		draft.from_agent = callee_server(request, endpoint);
-	if (!slice_present(draft.from_agent))
-		return CALLEE_ENDED;
-	draft.id = slice_of_cstring(identifier_make("msg", draft.now));
-	draft.type = slice_of_cstring(message_type_name(failed ? MSG_TOOL_ERROR : MSG_TOOL_RESULT));
-	draft.run_id = call->run_id;
-	draft.thread_id = document_get_text(&request->root, "thread_id");
-	draft.task_id = call->task_id;
-	draft.payload = answer->payload;
-	draft.payload_type = answer->payload_type;
-	draft.attachments = answer->attachments;
-	draft.meta = callee_meta(answer->meta == NULL ? NULL : &answer->meta->root, document_get_text(&request->root, "id"));
-	(void) callee_send_report(draft_document(&draft), draft.from_agent, answer);
-	return CALLEE_ENDED;
-}
-
-/* Reports an answer to a call that expects one. */
-static CalleeState
-callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
-{
-	return call->kind == CALL_TASK ? callee_report_task(call, answer) : callee_report_tool(call, endpoint, answer);
-}
-
-static Jsonb *
-callee_part(JsonbContainer *envelope, const char *key)
-{
-	JsonbValue	value;
-
-	return document_get(envelope, key, &value) ? document_of_value(&value) : NULL;
-}
-
-CalleeState
-callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const List *made, bool is_last)
-{
-	JsonbContainer *envelope = &document->root;
-	MessageType given = message_type_parse(document_get_text(envelope, "type"));
-	CalleeAnswer answer = {callee_type_of(given, is_last), .made = made};
-
-	/* this is the stub of the call that was sent */
-	if (given == MSG_TOOL_CALL)
-		return CALLEE_GOES_ON;
-	if (answer.type == MSG_UNKNOWN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("response", "WRONG_VALUE"),
-				 errmsg("a %s is not an answer to a call", message_type_name(given)),
-				 errhint("Answer a call with a progress, a result, an error or a message; send anything else with clutch.send.")));
-	answer.payload = given == MSG_TASK_CANCEL ?
-		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
-	answer.payload_type = document_get_text(envelope, "payload_type");
-	answer.attachments = callee_part(envelope, "attachments");
-	answer.meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);
-	return callee_send(call, endpoint, &answer);
-}
-
-CalleeState
-callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last)
-{
-	CalleeAnswer answer = {is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS, payload};
-	DocumentBuilder b;
-
-	if (!JB_ROOT_IS_OBJECT(payload))
-	{
-		document_begin(&b);
-		document_put_jsonb(&b, "content", payload);
-		answer.payload = document_end(&b);
-	}
-	return callee_send(call, endpoint, &answer);
-}
-
-CalleeState
-callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message)
-{
-	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, message, true)};
-
-	return callee_send(call, endpoint, &answer);
 }

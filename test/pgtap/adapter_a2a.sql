@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 44);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 52);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -125,5 +125,30 @@ FROM fixture.sample WHERE name = 'a request';
 
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"messageId": "m", "role": "ROLE_BOSS", "parts": [{"text": "x"}]}}}')$$),
 	'KL014 WRONG_VALUE /params/message/role', 'a role that A2A does not know is refused');
+
+-- the times that the libraries of version 0.3 write have no zone
+CREATE TEMP TABLE timed AS SELECT '{"kind": "status-update", "taskId": "t-1", "contextId": "c-1", "final": true, "status": {"state": "completed", "timestamp": "2025-04-02T16:59:35.331844"}}'::jsonb AS raw;
+SELECT is(e ->> 'ts', '2025-04-02T16:59:35.331844Z', 'a time without a zone counts as UTC') FROM timed, clutch.inbound(raw) AS e;
+SELECT is(clutch.outbound(e, 'a2a'), raw, 'and comes back as it was') FROM timed, clutch.inbound(raw) AS e;
+SELECT is(clutch.outbound(jsonb_set(e, '{ts}', '"2026-01-01T00:00:00Z"'), 'a2a') #>> '{status,timestamp}', '2026-01-01T00:00:00Z', 'unless it was changed') FROM timed, clutch.inbound(raw) AS e;
+
+-- a client goes on in the context that it was told, without naming a task
+CREATE FUNCTION pg_temp.goes_on(context text, message text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('message', jsonb_build_object('messageId', message, 'contextId', context, 'role', 'ROLE_USER', 'parts', '[{"text": "and a hotel"}]'::jsonb)) $$;
+SELECT thread_id AS told FROM clutch.events WHERE thread_id LIKE 'thr\_%' LIMIT 1 \gset
+SELECT is(e ->> 'thread_id', :'told', 'a context that is a thread here is that thread') FROM clutch.inbound(pg_temp.goes_on(:'told', 'on-1')) AS e;
+SELECT is(clutch.outbound(e, 'a2a') #>> '{message,contextId}', :'told', 'and comes back') FROM clutch.inbound(pg_temp.goes_on(:'told', 'on-1')) AS e;
+SELECT isnt(e ->> 'thread_id', 'thr_unknown', 'any other is derived') FROM clutch.inbound(pg_temp.goes_on('thr_unknown', 'on-2')) AS e;
+CREATE ROLE stranger_of_a2a;
+SELECT clutch.grant_agent('stranger_of_a2a', 'agent:stranger');
+SET ROLE stranger_of_a2a;
+SELECT e ->> 'thread_id' AS thread FROM clutch.inbound(jsonb_build_object('message', '{"messageId": "on-3", "role": "ROLE_USER", "parts": [{"text": "x"}]}'::jsonb || jsonb_build_object('contextId', :'told'))) AS e \gset
+RESET ROLE;
+SELECT isnt(:'thread'::text, :'told', 'as is one that the role cannot see');
+SELECT clutch.revoke_agent('stranger_of_a2a', 'agent:stranger');
+DROP ROLE stranger_of_a2a;
+
+-- some libraries write "error": null beside a result
+SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "error": null, "result": {"kind": "task", "id": "t-1", "contextId": "c-1", "status": {"state": "completed"}}}'), 'a2a', 'an error that is null is none');
 
 SELECT * FROM finish();

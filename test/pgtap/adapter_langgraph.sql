@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 29);
+SELECT plan((SELECT count(*)::int FROM outcome) + 30);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -89,5 +89,7 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,langgraph
 SELECT is((SELECT string_agg(e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(jsonb_set(s.raw, '{1,0}', '{"type": "tool", "content": "x", "tool_call_id": "call_77"}'), NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a message and its metadata'),
 	'agent:plan agent:plan', 'a call is made up in the name of who answers');
 SELECT is((SELECT e ->> 'parent_task_id' FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"task_id": "task:ours"}') AS e WHERE s.name = 'a node begins' AND e ->> 'type' = 'task.accept'), 'task:ours', 'a node works for the task of the context');
+
+SELECT is_empty($$SELECT clutch.inbound('{"event": "end", "data": null}')$$, 'the end of a stream is left out');
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(129);
+SELECT plan(153);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -215,6 +215,69 @@ SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.fi
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
+-- the status of a task has its questions and its result
+SELECT fixture.ask('task:handle', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "task", "taskId": "t-9", "status": "working"}'), false), 'pending', 'a server may make a task');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}}')), 'sent', 'that asks');
+SELECT FROM clutch.answer('task:handle', '{"input_responses": {"name": {"action": "accept"}}}', 'agent:ui');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta') FROM handed), 'tasks/update {"taskId": "t-9", "inputResponses": {"name": {"action": "accept"}}}', 'and is answered as a task');
+SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
+SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
+-- a server that asks by a request of its own is sent the response
+CREATE FUNCTION fixture.elicited(task text, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:far');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer('{"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Your name?", "requestedSchema": {"type": "object"}}}', false);
+	PERFORM fixture.settle();
+	PERFORM clutch.answer(task, answer, 'agent:ui');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	RETURN (SELECT body #- '{result,_meta}' FROM handed);
+END $$;
+SELECT is(fixture.elicited('task:elicit', '{"name": "x"}'), '{"id": 7, "result": {"action": "accept", "content": {"name": "x"}}, "jsonrpc": "2.0"}', 'an answer to a question of a server is the response to it');
+SELECT is(fixture.answer(NULL, false, 202), 'pending', 'which the server acknowledges');
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": [{"type": "text", "text": "hello x"}]}}'), 'sent', 'the result of the first call');
+SELECT is(fixture.last('task:elicit'), 'task.result agent:far agent:ui {"text": "hello x"}', 'ends the task');
+SELECT is(fixture.elicited('task:decline', '{"action": "decline"}'), '{"id": 7, "result": {"action": "decline"}, "jsonrpc": "2.0"}', 'an answer may say what the user has done');
+SELECT fixture.answer('{"jsonrpc": "2.0", "id": "x", "result": {"content": []}}');
+-- in a stream of LangGraph, only its end says that the run has ended
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('runs', 'https://graph.example/runs/stream', 'langgraph', 'agent:runs');
+SELECT fixture.agent('runs', 9, ARRAY['skill:runs']);
+SELECT fixture.ask('task:runs', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"event": "values", "data": {"a": 1}}', false), 'pending', 'values in a stream');
+SELECT is(fixture.state('task:runs'), 'running agent:runs 1', 'are progress');
+SELECT is(fixture.answer('[{"event": "values", "data": {"a": 2}}, {"event": "end", "data": null}]'), 'sent', 'the last ones');
+SELECT is(fixture.last('task:runs'), 'task.result agent:runs agent:ui {"a": 2}', 'are the result');
+SELECT fixture.ask('task:runs-asks', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"type": "values", "ns": [], "data": {"a": 1}, "interrupts": [{"id": "i", "value": "Go on?"}]}'), 'sent', 'unless the graph asks');
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:runs-asks'), 'input_required', 'for an answer');
+SELECT fixture.ask('task:runs-waits', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT fixture.answer('{"messages": [{"type": "ai", "content": "42", "id": "m"}]}');
+SELECT is(fixture.last('task:runs-waits'), 'task.result agent:runs agent:ui {"messages": [{"id": "m", "type": "ai", "content": "42"}]}', 'a server may answer with the final values alone');
+-- the caller waits for an end
+CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "task", "taskId": "t-1", "status": "working"}')), 'sent', 'an answer that ends with progress');
+SELECT is(fixture.tool_said(), 'tool.error INVALID_ANSWER {"state": "working"} t', 'is a failure of the tool');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}, "requestState": "s"}')), 'sent', 'a tool that asks');
+SELECT is(fixture.tool_said(), 'tool.error INPUT_REQUIRED {"state": "input_required", "input_requests": {"name": {"method": "elicitation/create"}}} t', 'is told so, with the question');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1', task_id => 'task:victim'));
+SELECT fixture.hand();
+SELECT fixture.answer('{"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "x", "progress": 1}}', false);
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "ok"}]}')), 'sent', 'progress that is followed by a result');
+SELECT is(fixture.tool_said(), 'tool.result t', 'fails nothing');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild makes the same state');
 -- --------------------------------------------------- a question, and its answer
 INSERT INTO clutch.endpoint (name, url, adapter, serves, headers) VALUES
