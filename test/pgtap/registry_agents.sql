@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(67);
+SELECT plan(68);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -152,7 +152,8 @@ SELECT fixture.agent('reader', 1, '{skill:last}') \g /dev/null
 RESET clutch.max_list;
 SELECT fixture.agent('both', 1, '{skill:left,skill:right}') \g /dev/null
 SET clutch.max_list = 1;
-SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null	-- so the registry is read again
+-- so that the registry is read again
+SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
 

@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(124);
+SELECT plan(126);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
