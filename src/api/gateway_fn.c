@@ -179,8 +179,8 @@ was_lost_too_often(const Call *call, const Endpoint *endpoint)
 }
 
 /*
- * Is the event a report that came too late to end its task, or after which the
- * task is retried?
+ * Is the event a report or a cancellation that came too late to end its task,
+ * or after which the task is retried?
  */
 static bool
 reports_no_end(const Call *call)
@@ -189,11 +189,12 @@ reports_no_end(const Call *call)
 	MessageType type = envelope == NULL ? MSG_UNKNOWN : message_type_parse(document_get_text(&envelope->root, "type"));
 	Task	   *task = NULL;
 
-	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT)
+	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT || type == MSG_TASK_CANCEL)
 		task = task_look(call->task_id, ROWS_LATEST);
 	if (task == NULL)
 		return false;
-	return type == MSG_TASK_TIMEOUT ? task->status != TASK_TIMED_OUT : task->result_seq != call->seq;
+	return type == MSG_TASK_CANCEL ? task->status != TASK_CANCELLED :
+		type == MSG_TASK_TIMEOUT ? task->status != TASK_TIMED_OUT : task->result_seq != call->seq;
 }
 
 /*

@@ -223,23 +223,38 @@ outgoing_put_response(DocumentBuilder *b, const Endpoint *endpoint, JsonbContain
 }
 
 /*
+ * Does the event tell a client of A2A that its task was cancelled?  Written as
+ * it is, it would ask the client to cancel the task.
+ */
+static bool
+outgoing_tells_cancel(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
+{
+	return call->kind == CALL_EVENT && slice_is(endpoint->adapter, "a2a") &&
+		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_CANCEL));
+}
+
+/*
  * Returns the notes that the adapter needs in addition to the envelope, or
- * NULL: the version of A2A in which the document is to be written and, for an
- * answer, the IDs by which the other side knows the task and the question.
+ * NULL: the version of A2A in which the document is to be written, the form of
+ * a cancellation and, for an answer, the IDs by which the other side knows the
+ * task and the question.
  */
 static Jsonb *
-outgoing_notes(const Call *call, const Endpoint *endpoint)
+outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
+	bool		tells_cancel = outgoing_tells_cancel(call, endpoint, envelope);
 	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
 	DocumentBuilder b;
 
-	if (!slice_present(version) && asked == NULL)
+	if (!slice_present(version) && asked == NULL && !tells_cancel)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
+	if (tells_cancel)
+		document_put_cstring(&b, "form", "status");
 	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
 		slice_present(document_get_text(asked, "request_state")))
 		outgoing_put_repetition(&b, call, endpoint, asked);
@@ -256,9 +271,12 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 Jsonb *
 outgoing_document(const Call *call, const Endpoint *endpoint)
 {
+	Jsonb	   *envelope;
+
 	if (call->body != NULL)
 		return call->body;
-	return outbox_document(outgoing_envelope(call, endpoint, call->seq), endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
+	envelope = outgoing_envelope(call, endpoint, call->seq);
+	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
 }
 
 /* -------------------------------------------------------------------- headers */

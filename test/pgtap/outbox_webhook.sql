@@ -1,6 +1,6 @@
 -- Webhooks: endpoints with a filter get the events that fit, in the transaction of the event.
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(33);
 
 -- what is to be sent: "type of the event>endpoint", in order
 CREATE FUNCTION fixture.hooked() RETURNS text LANGUAGE sql AS $$
@@ -138,6 +138,18 @@ SELECT is(fixture.pushed(), 'nothing', 'is not said to have failed when it is tr
 SELECT set_config('clutch.clock', to_char((clutch.now() + '10 years') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false);
 SELECT clutch.tick();
 SELECT is(fixture.pushed(), 'TASK_STATE_FAILED', 'but when it has timed out once more');
+
+-- a cancellation is a status, too
+UPDATE clutch.endpoint SET filter = '{"task_id": "task:p3", "type": "task.cancel"}' WHERE name = 'push';
+SELECT fixture.ask('task:p3', skill => 'skill:rare', run => 'run:p3');
+SELECT clutch.cancel('task:p3', by_agent => 'agent:ui') \g /dev/null
+SELECT is(fixture.pushed(), 'TASK_STATE_CANCELED', 'a client is told that its task was cancelled, and not asked to cancel it');
+UPDATE clutch.endpoint SET filter = '{"task_id": "task:p4", "type": "task.cancel"}' WHERE name = 'push';
+SELECT fixture.ask('task:p4', skill => 'skill:rare', run => 'run:p4');
+SELECT clutch.claim('agent:rare') \g /dev/null
+SELECT clutch.finish('agent:rare', 'task:p4') \g /dev/null
+SELECT clutch.cancel('task:p4', by_agent => 'agent:ui') \g /dev/null
+SELECT is(fixture.pushed(), 'nothing', 'unless the task is over');
 
 -- an endpoint that is paused
 DELETE FROM clutch.endpoint;
