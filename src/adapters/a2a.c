@@ -335,6 +335,13 @@ a2a_outbound(const Adapter *self, const Json *envelope)
 	return json_is_true(adapter_noted(self, envelope, ""), "/old_rest") ? a2a_to_old_rest(raw) : raw;
 }
 
+/* Requests of the REST binding get a response as well. */
+static bool
+a2a_is_call(const Adapter *self, const Json *request, const Json *asked)
+{
+	return json_get(asked, "/jsonrpc") != NULL || json_is_true(adapter_noted(self, request, ""), "/rest");
+}
+
 const Adapter a2a_adapter = {
 	.name = "a2a",
 	.carrier_at = a2a_carrier,
@@ -342,5 +349,6 @@ const Adapter a2a_adapter = {
 	.inbound = a2a_inbound,
 	.outbound = a2a_outbound,
 	.tells_ends = ENDS_IN_RESPONSES,
+	.is_call = a2a_is_call,
 	.response_form = "task",
 };

@@ -71,7 +71,7 @@ typedef enum AdapterCarrierForm
 typedef enum AdapterEnds
 {
 	ENDS_NEVER,
-	ENDS_IN_RESPONSES,			/* only responses to calls in JSON-RPC */
+	ENDS_IN_RESPONSES,			/* only responses to calls */
 	ENDS_ALWAYS
 } AdapterEnds;
 
@@ -99,15 +99,19 @@ struct Adapter
 	Json	   *(*outbound) (const Adapter *self, const Json *envelope);
 
 	/*
-	 * How documents answer a request (reply.h).  A dialect that uses JSON-RPC
-	 * only as a frame has no responses.  response_form is noted as "form" in a
-	 * response.  names_request names the request in a document that answers
-	 * it; "asked" is the document of the request, or an empty object if it
-	 * was in another dialect.  It is NULL if documents name no request.
+	 * How documents answer a request (reply.h).  "asked" is the document of
+	 * the request, or an empty object if that was in another dialect.
+	 *
+	 * is_call tells whether it is a call, which gets a response.  NULL stands
+	 * for a function that returns true for calls in JSON-RPC.  response_form
+	 * is noted as "form" in a response, unless it is NULL.
+	 *
+	 * names_request names the request in a document that answers it.  It is
+	 * NULL if documents name no request.
 	 */
 	AdapterEnds tells_ends;
-	bool		frames_only;
-	const char *response_form;	/* NULL if nothing is noted */
+	bool		(*is_call) (const Adapter *self, const Json *request, const Json *asked);
+	const char *response_form;
 	void		(*names_request) (const Adapter *self, const Json *request, const Json *asked, Json *document);
 
 	/* the function names of a user-defined adapter (custom.h) */

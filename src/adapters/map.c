@@ -337,6 +337,16 @@ map_declines(const Adapter *self, const Json *raw)
 		"it has neither payload nor meta nor a number as timestamp";
 }
 
+/*
+ * A call only sends its message.  What answers the message is another message,
+ * and not the response to the call.
+ */
+static bool
+map_is_call(const Adapter *self, const Json *request, const Json *asked)
+{
+	return false;
+}
+
 /* The messages of one exchange have the same correlationId. */
 static void
 map_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
@@ -350,6 +360,6 @@ const Adapter map_adapter = {
 	.declines = map_declines,
 	.inbound = map_inbound,
 	.outbound = map_outbound,
-	.frames_only = true,
+	.is_call = map_is_call,
 	.names_request = map_names_request,
 };

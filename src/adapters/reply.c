@@ -17,7 +17,8 @@ reply_begin(Reply *reply)
 
 	reply->asked = adapter_noted(adapter, reply->request, "") != NULL ?
 		translation_outbound(adapter, reply->request) : json_new_object();
-	reply->is_response = !adapter->frames_only && json_get(reply->asked, "/jsonrpc") != NULL;
+	reply->is_response = adapter->is_call != NULL ? adapter->is_call(adapter, reply->request, reply->asked) :
+		json_get(reply->asked, "/jsonrpc") != NULL;
 }
 
 /* ------------------------------------------------------------- the envelope */
@@ -58,13 +59,14 @@ reply_make_error(Json *envelope, MessageType type)
 static Json *
 reply_notes(const Reply *reply, const Json *end)
 {
+	static const char *const alike[] = {"/v", "/rest", "/old_rest"};
 	const Adapter *adapter = reply->adapter;
 	Json	   *notes = json_new_object();
-	Json	   *version = adapter_noted(adapter, reply->request, "/v");
 	Json	   *thread = adapter_noted(adapter, reply->request, "/native/thread_id");
 
 	json_put(notes, "/kept", json_new_array());
-	json_put(notes, "/v", version != NULL ? version : json_of_cstring(""));
+	for (int i = 0; i < lengthof(alike); i++)
+		json_put(notes, alike[i], adapter_noted(adapter, reply->request, alike[i]));
 	json_put(notes, "/rpc_id", json_get(reply->asked, "/id"));
 	json_put(notes, "/native/reply_to", json_get(reply->asked, "/id"));
 	json_put_text(notes, "/native/task_id", reply->task_id);

@@ -7,7 +7,7 @@
  * a task is over.  Whoever requested the task in another dialect waits for a
  * document of that dialect, and recognizes it by an ID of its own:
  *
- *	- A call in JSON-RPC gets a response, which has the ID of the call.
+ *	- A call gets a response, which in JSON-RPC has the ID of the call.
  *	- In some dialects, a document names the one that it answers
  *	  (names_request in adapter.h).
  *
@@ -32,7 +32,7 @@ typedef struct Reply
 	/* Set by reply_begin: */
 	const Json *asked;			/* the document of the request, or an empty
 								 * object if it was in another dialect */
-	bool		is_response;	/* to a call in JSON-RPC */
+	bool		is_response;	/* to a call (is_call in adapter.h) */
 } Reply;
 
 /*

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(70);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -73,6 +73,21 @@ SELECT is(t.status, 'timed_out', 'a task whose time is over') FROM late JOIN clu
 SELECT matches(fixture.told(name, clutch.reply(task_id)), CASE name WHEN 'mcp' THEN '^true ".+"' WHEN 'http' THEN '^"clutch.task.timeout" .*DEADLINE_EXCEEDED' WHEN 'a2a' THEN '^"TASK_STATE_FAILED" {"text": ".+"' ELSE '^"task" "failed" {"kind": "text", "text": ".+"' END, 'is told in ' || name) FROM late;
 SELECT is(clutch.reply(task_id, 'multiagent') ->> 'protocol', 'multiagent-1.0', 'and in a dialect that has no form for it') FROM late LIMIT 1;
 RESET clutch.clock;
+
+-- ------------------------------------------------- the REST binding of A2A
+CREATE TEMP TABLE rested (name text, how text, task_id text);
+INSERT INTO rested SELECT a.name, h.how, (SELECT r.task_id FROM clutch.ingest(replace(a.raw, '?', h.how)::jsonb, context => '{"agent_id": "agent:visitor", "to": ["agent:w"]}') AS r)
+FROM (VALUES ('1.0', '{"message": {"messageId": "?", "contextId": "c-9", "role": "ROLE_USER", "parts": [{"text": "Lisbon"}], "metadata": {"clutch/skill": "w"}}}'),
+	('0.3', '{"message": {"messageId": "old ?", "contextId": "c-9", "role": "ROLE_USER", "content": [{"text": "Lisbon"}], "metadata": {"clutch/skill": "w"}}}')) AS a(name, raw), unnest('{done,failed,cancelled}'::text[]) AS h(how);
+SELECT FROM clutch.claim('agent:w', 10);
+SELECT clutch.finish('agent:w', task_id, '{"text": "21"}') FROM rested WHERE how = 'done' \g /dev/null
+SELECT clutch.fail('agent:w', task_id, 'E', 'boo', retryable => false) FROM rested WHERE how = 'failed' \g /dev/null
+SELECT clutch.cancel(task_id, 'too late', by_agent => 'agent:visitor') FROM rested WHERE how = 'cancelled' \g /dev/null
+SELECT is(concat_ws(' ', r #>> '{task,status,state}', r #>> '{task,contextId}', coalesce(r #>> '{task,status,message,parts,0,text}', r #>> '{task,status,message,content,0,text}'), (SELECT string_agg(k, ',') FROM jsonb_object_keys(r) AS k), r::text LIKE '%"clutch"%'),
+	CASE how WHEN 'done' THEN 'TASK_STATE_COMPLETED c-9 21' WHEN 'failed' THEN 'TASK_STATE_FAILED c-9 boo' ELSE CASE name WHEN '1.0' THEN 'TASK_STATE_CANCELED' ELSE 'TASK_STATE_CANCELLED' END || ' c-9 too late' END || ' task f',
+	format('a request by REST in version %s gets its task, which is %s', name, how))
+FROM rested, LATERAL (SELECT clutch.reply(task_id) AS r) AS t ORDER BY name, how;
+SELECT is(reply #>> '{task,status,message,content,0,text}', '21', 'version 0.3 has its content') FROM rested, LATERAL clutch.reply(task_id) AS reply WHERE name = '0.3' AND how = 'done';
 
 -- ------------------------------------------------------------- to whom
 CREATE ROLE adapter_reply_visitor;
