@@ -361,7 +361,7 @@ BEGIN
 	IF registry IS NULL THEN
 		RETURN (
 			SELECT jsonb_build_object('version', '3.0', 'orchestrator', substr(current_setting('clutch.orchestrator'), 7),
-				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.card_as(r.card, 'agent_json') - 'name'), '{}'),
+				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.card_as(r.card, 'agent_json') - v.without || v.version), '{}'),
 				'skillIndex', (SELECT coalesce(jsonb_object_agg(substr(i.id, 7), i.name), '{}')
 							   FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
 									 FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
@@ -380,7 +380,12 @@ BEGIN
 					SELECT substr(a.agent_id, 7)
 					FROM clutch.registry_document d JOIN clutch.agent_registry a ON a.agent_id = 'agent:' || (d.document #>> '{routing,defaultAgent}')
 					ORDER BY d.name LIMIT 1)))
-			FROM clutch.agent_registry r);
+			-- an agent.json has a version even if the agent has none, or a range; an agent of a registry need not
+			FROM clutch.agent_registry r CROSS JOIN LATERAL (
+				SELECT CASE WHEN r.card #> '{meta,agent_json}' IS NULL THEN '{name,version}' ELSE '{name}' END::text[],
+					   coalesce(CASE WHEN r.card #> '{meta,agent_json}' IS NULL THEN (
+							SELECT jsonb_build_object('version', c.value -> 'version') FROM jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, n)
+							WHERE c.value ? 'version' ORDER BY c.n LIMIT 1) END, '{}')) AS v(without, version));
 	END IF;
 	IF imported IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',

@@ -155,10 +155,12 @@ extern const Json *card_legacy_capability(const Json *card, Slice id);
 extern bool card_agent_json_has_legacy_id(Slice name, Slice id);
 
 /*
- * Read and write "context" and "dependencies.agents" of an agent.json, which
- * say who may send requests to the agent, and to whom it delegates.  They are
- * read after all other members have been noted.
+ * Read and write "dependencies.mcps" and "mcps" of an agent.json; and "context"
+ * and "dependencies.agents", which say who may send requests to the agent, and
+ * to whom it delegates.  They are read after all other members have been noted.
  */
+extern void card_agent_json_read_servers(const CardSource *source, Json *card);
+extern void card_agent_json_write_servers(const Json *card, Json *document);
 extern void card_agent_json_read_context(const CardSource *source, Json *card);
 extern void card_agent_json_write_context(const Json *card, Json *document);
 extern void card_agent_json_read_agents(const CardSource *source, Json *card);

@@ -58,7 +58,7 @@ SELECT cmp_ok(mb, '<', 300, 'a server may serve many capabilities')
 FROM pg_temp.cost(format('SELECT clutch.inbound(%L)', pg_temp.agent(jsonb_build_object('dependencies', jsonb_build_object('mcps', jsonb_build_array(jsonb_build_object('name', 'm', 'capabilities', pg_temp.names(45000)))),
 	'skills', (SELECT jsonb_agg(jsonb_build_object('id', 's' || i)) FROM generate_series(1, 60) AS i)))));
 SELECT is(clutch.inbound(pg_temp.agent('{"skills": [{"id": "a-b"}, {"id": "a_b"}, {"id": "c"}], "dependencies": {"mcps": [{"name": "m", "capabilities": ["a_b"]}]}}'))
-	#> '{payload,capabilities}', '[{"id": "skill:a-b", "tools": ["mcp:m"], "version": "1.0.0"}, {"id": "skill:a_b", "version": "1.0.0"}, {"id": "skill:c", "version": "1.0.0"}, {"id": "tool:mcp", "servers": ["mcp:m"]}]',
+	#> '{payload,capabilities}', '[{"id": "skill:a-b", "tools": ["mcp:m"], "version": "1.0.0"}, {"id": "skill:a_b", "tools": ["mcp:m"], "version": "1.0.0"}, {"id": "skill:c", "version": "1.0.0"}, {"id": "tool:mcp", "servers": ["mcp:m"]}]',
 	'and is given to those that it names');
 SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'scopes', pg_temp.names(45000))),
 	'%the agent would be in more groups than the limit%', 'many scopes are refused');

@@ -38,7 +38,7 @@ FROM mapping m JOIN doc d ON d.name = m.document WHERE m.native IS NOT NULL ORDE
 CREATE TABLE native AS SELECT '{"v": "clutch/0.1", "agent_id": "agent:wren", "display": {"name": "Wren", "desc": "Sings"}, "endpoints": {"a2a": {"url": "https://wren.example/a2a"}},
 	"capabilities": [{"id": "skill:sing", "version": "1.1.0", "tags": ["song"], "tools": ["mcp:files"]}, {"id": "role:bird"}], "groups": ["group:scope:wood"]}'::jsonb AS card;
 SELECT is(clutch.card_as(card, 'agent_json'), '{"name": "wren", "version": "1.1.0", "displayName": "Wren", "description": "Sings",
-	"skills": [{"id": "sing", "triggers": ["song"], "description": "sing"}], "dependencies": {"mcps": [{"name": "files", "required": false}]}}', 'as an agent.json') FROM native;
+	"skills": [{"id": "sing", "triggers": ["song"], "description": "sing"}], "dependencies": {"mcps": [{"name": "files", "required": false, "capabilities": ["sing"]}]}}', 'as an agent.json') FROM native;
 SELECT is(clutch.card_as(card, 'a2a'), '{"name": "Wren", "description": "Sings", "version": "1.1.0", "url": "https://wren.example/a2a", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC",
 	"supportedInterfaces": [{"url": "https://wren.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}], "capabilities": {}, "defaultInputModes": ["application/json"], "defaultOutputModes": ["application/json"],
 	"skills": [{"id": "sing", "name": "sing", "description": "sing", "tags": ["song"]}]}', 'as an A2A card of both versions') FROM native;

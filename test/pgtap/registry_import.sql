@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(171);
+SELECT plan(173);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -221,6 +221,18 @@ SELECT is(pg_temp.all_of_vic(), NULL, 'an agent that is described in three diale
 SELECT is((SELECT string_agg(c ->> 'id', ' ' ORDER BY c ->> 'id') FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c), 'role:smith skill:mend tool:hammer tool:mcp', 'it has the capabilities of all of them');
 SELECT is(pg_temp.vic('{groups}'), '["group:role:smith", "group:scope:forge", "group:role:smith@forge"]', 'and the groups');
 SELECT is((SELECT c -> 'tools' FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c WHERE c ->> 'id' = 'skill:mend'), '["mcp:files"]', 'and needs the server that only one of them knows');
+-- agents that no registry has named, in an export that is imported
+SELECT FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:nat", "capabilities": [{"id": "skill:a_b", "tools": ["mcp:f"]}, {"id": "skill:c"}]}');
+SELECT FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ned", "capabilities": [{"id": "skill:d", "version": "^1.0"}]}');
+CREATE FUNCTION pg_temp.native() RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_agg(a.card - 'meta' - 'display' ORDER BY a.agent_id) FROM clutch.agents a WHERE a.agent_id = ANY ('{agent:nat,agent:ned}') $$;
+CREATE TABLE native AS SELECT pg_temp.native() AS cards;
+SELECT is(clutch.export_registry() #> '{agents,nat}', '{"description": "nat", "skills": [{"id": "a_b", "description": "a_b"}, {"id": "c", "description": "c"}], "dependencies": {"mcps": [{"name": "f", "required": false, "capabilities": ["a_b"]}]}}',
+	'an agent that has no version is exported without one, and with the skills that need a server');
+BEGIN;
+SELECT FROM clutch.import_registry(clutch.export_registry());
+SELECT is(pg_temp.native() #- '{0,capabilities,2}', cards, 'so an import of the export changes neither') FROM native;
+ROLLBACK;
+SELECT clutch.unregister('agent:nat') IS NOT NULL AND clutch.unregister('agent:ned') IS NOT NULL \g /dev/null
 -- an export names an agent for a skill only if it has it
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "moves", "agents": {"max": {"skills": [{"id": "row", "description": "Rows"}, {"id": "sail", "description": "Sails"}]}, "mia": {}}, "skillIndex": {"row": "max", "sail": "max", "dive": "mia"}}');
 SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => '{"agent_id": "agent:max", "capabilities": [{"id": "skill:row"}]}'));
