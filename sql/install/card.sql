@@ -62,6 +62,9 @@ CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
 	FROM clutch.card_members(registered) AS r
 	FULL JOIN clutch.card_members(described) AS d ON d.what = r.what
 	WHERE r.value IS DISTINCT FROM d.value
+		  -- if one of two lists is empty, the elements of the other one tell that
+		  AND (coalesce(d.value, r.value) = '[]' AND jsonb_typeof(registered -> coalesce(d.what, r.what)) = 'array'
+			   AND jsonb_typeof(described -> coalesce(d.what, r.what)) = 'array') IS NOT TRUE
 	UNION ALL
 	-- lists of the same elements in another order
 	SELECT 'changed', d.key, registered -> d.key, d.value
@@ -220,7 +223,10 @@ BEGIN
 		IF changed IS NOT NULL THEN
 			PERFORM clutch.send(clutch.envelope('agent.update', id, payload => jsonb_build_object('agent_id', id) || changed,
 				run_id => 'run:agents', thread_id => 'thread:agents', task_id => 'task:agents'));
-			RETURN QUERY SELECT id, c.* FROM clutch.card_changes(clutch.card_as(registered, dialect), clutch.card_as(registered || changed, dialect)) AS c;
+			-- until tools are imported, skills are shown as tools; they are not removed
+			RETURN QUERY SELECT id, c.* FROM clutch.card_changes(
+				clutch.card_as(CASE WHEN dialect = 'mcp' THEN registered || jsonb_build_object('meta', '{"mcp": {"tools": {}}}' || coalesce(registered -> 'meta', '{}')) ELSE registered END, dialect),
+				clutch.card_as(registered || changed, dialect)) AS c;
 			IF NOT FOUND THEN
 				RETURN QUERY SELECT id, c.* FROM clutch.card_changes(registered, registered || changed) AS c;
 			END IF;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(173);
+SELECT plan(174);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -233,6 +233,9 @@ SELECT FROM clutch.import_registry(clutch.export_registry());
 SELECT is(pg_temp.native() #- '{0,capabilities,2}', cards, 'so an import of the export changes neither') FROM native;
 ROLLBACK;
 SELECT clutch.unregister('agent:nat') IS NOT NULL AND clutch.unregister('agent:ned') IS NOT NULL \g /dev/null
+SELECT FROM clutch.unregister('agent:vic');
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT is((SELECT string_agg(concat_ws(' ', change, what), ', ') FROM others o, clutch.import_card(o.document, 'agent:vic', 'mcp') WHERE o.dialect = 'mcp'), 'added tools.hammer', 'an import of tools does not say that skills are removed, which it keeps');
 -- an export names an agent for a skill only if it has it
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "moves", "agents": {"max": {"skills": [{"id": "row", "description": "Rows"}, {"id": "sail", "description": "Sails"}]}, "mia": {}}, "skillIndex": {"row": "max", "sail": "max", "dive": "mia"}}');
 SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => '{"agent_id": "agent:max", "capabilities": [{"id": "skill:row"}]}'));
