@@ -257,7 +257,7 @@ card_add_capability(const CardSource *source, Json *card, const char *path, Slic
 	const char *message = NULL;
 	const char *code = card_word_fault(ID_CAPABILITY, id, &message);
 
-	/* the fault has been added for the first of those that are too many, which is in the list for that reason */
+	/* the first capability beyond the limit was added, with the fault; the others would only repeat the fault */
 	if (capabilities->n > clutch_limits.max_list)
 		return NULL;
 	if (code == NULL && memchr(id.s, '@', id.len) != NULL)

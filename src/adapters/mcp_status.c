@@ -85,7 +85,7 @@ mcp_held(const Json *task, MessageType type)
 	return type == MSG_TASK_ERROR && json_get_kind(task, "/error", JSON_OBJECT) != NULL ? HOLDS_ERROR : NULL;
 }
 
-/* Reads a status that says no more than itself. */
+/* Reads a status that has neither a result nor an error. */
 static void
 mcp_read_bare_status(const Adapter *self, const Json *raw, const char *path, int i, Json *envelope)
 {
