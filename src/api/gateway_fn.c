@@ -38,7 +38,10 @@ enum
 	NUM_CLAIMED_COLUMNS
 };
 
-/* What is sent for a call.  render_call fills it in, and may raise errors. */
+/*
+ * What is sent for a call.  render_call fills it in, and may raise errors.  If
+ * there is nothing to be sent, the body remains absent.
+ */
 typedef struct Rendering
 {
 	const Call *call;
@@ -64,6 +67,8 @@ render_call(void *arg)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("endpoint %s does not exist any more", place_quote(rendering->call->endpoint))));
 	document = outgoing_document(rendering->call, rendering->endpoint);
+	if (document == NULL)
+		return;
 	rendering->body = text_of_document(document);
 	rendering->headers = outgoing_headers(rendering->call, rendering->endpoint, document, rendering->body);
 }
@@ -90,7 +95,7 @@ put_claimed(FunctionCallInfo fcinfo, const Rendering *rendering)
 static void
 forget_unwanted(Call *call, int status)
 {
-	call_end(call, CALL_VOID, status, "nobody waits for the answer any more");
+	call_end(call, CALL_VOID, status, CALL_UNWANTED);
 }
 
 /*
@@ -208,6 +213,19 @@ misleads(const Call *call, const Endpoint *endpoint)
 		reports_no_end(call);
 }
 
+/* Returns why the call is not to be sent any more, or NULL if it is. */
+static const char *
+reason_against(const Call *call, const Endpoint *endpoint)
+{
+	if (!callee_is_awaited(call))
+		return CALL_UNWANTED;
+	if (callee_goes_on(call))
+		return "the task goes on";
+	if (callee_is_called_off(call))
+		return "the task that has called the tool was cancelled or has timed out";
+	return misleads(call, endpoint) ? "the event was not the end of its task" : NULL;
+}
+
 /*
  * Returns the row of a call in the result.  Returns false if it is not to be
  * sent.  A call that cannot be sent becomes a dead letter, so that it does not
@@ -217,21 +235,12 @@ static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
 {
 	Rendering	rendering = {call, endpoint_read(call->endpoint)};
+	const char *reason = reason_against(call, rendering.endpoint);
 	ErrorData  *error;
 
-	if (!callee_is_awaited(call))
+	if (reason != NULL)
 	{
-		forget_unwanted(call, call->status);
-		return false;
-	}
-	if (callee_is_called_off(call))
-	{
-		call_end(call, CALL_VOID, call->status, "the task that has called the tool was cancelled or has timed out");
-		return false;
-	}
-	if (misleads(call, rendering.endpoint))
-	{
-		call_end(call, CALL_VOID, call->status, "the event was not the end of its task");
+		call_end(call, CALL_VOID, call->status, reason);
 		return false;
 	}
 	if (was_lost_too_often(call, rendering.endpoint))
@@ -246,6 +255,11 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 			leave_for_later(call, error);
 		else
 			give_up_claimed(call, rendering.endpoint, 0, error->message);
+		return false;
+	}
+	if (!slice_present(rendering.body))
+	{
+		call_end(call, CALL_VOID, call->status, "the other side has not said by which ID it knows the task");
 		return false;
 	}
 	callee_note_claimed(call, rendering.endpoint);

@@ -15,6 +15,7 @@
 #include "base/document.h"
 #include "base/json.h"
 #include "flow/callee.h"
+#include "miscadmin.h"
 #include "outbox/signing.h"
 #include "protocol/identifier.h"
 #include "protocol/value.h"
@@ -50,6 +51,12 @@ Slice
 outgoing_a2a_version(const Endpoint *endpoint)
 {
 	return outgoing_header(endpoint, SLICE_OF(A2A_VERSION));
+}
+
+Slice
+outgoing_task_in(Jsonb *report, const char *adapter)
+{
+	return document_get_text(document_get_container(document_get_container(&report->root, "meta"), adapter), "task");
 }
 
 /* Reads an event.  Raises 02000 if it is no longer in the log. */
@@ -144,7 +151,7 @@ static void
 outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
 	JsonbContainer *payload = call->kind == CALL_TOOL ? document_get_container(&envelope->root, "payload") : NULL;
-	Slice		callee = call->kind == CALL_TASK ? call->agent_id :
+	Slice		callee = call->kind == CALL_TASK || call->kind == CALL_CANCEL ? call->agent_id :
 		payload != NULL ? callee_server_of(document_get_text(payload, "tool")) : SLICE_NONE;
 
 	if (slice_present(callee) && !slice_equal(callee, endpoint->serves))
@@ -268,6 +275,109 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	return document_end(&b);
 }
 
+/* -------------------------------------------------------------- cancellations */
+
+/*
+ * Returns the cancellation of the task.  The task may have ended in another
+ * way, and what the event says besides is not for the other side.
+ */
+static Jsonb *
+outgoing_cancellation(const Call *call, const Endpoint *endpoint)
+{
+	static const char *const fields[] = {"/v", "/id", "/ts", "/run_id", "/thread_id", "/task_id", "/from", "/trace"};
+	Jsonb	   *envelope = outgoing_event(call->seq);
+	Json	   *event = json_read(envelope);
+	Json	   *reason = json_get_kind(event, "/payload/reason", JSON_TEXT);
+	Json	   *cancel = json_new_object();
+
+	outgoing_require_callee(call, endpoint, envelope);
+	for (int i = 0; i < lengthof(fields); i++)
+		json_put(cancel, fields[i], json_get(event, fields[i]));
+	json_put_cstring(cancel, "/type", message_type_name(MSG_TASK_CANCEL));
+	json_put(cancel, "/payload", json_new_object());
+	json_put(cancel, "/payload/reason", reason != NULL ? reason : json_get(event, "/payload/message"));
+	adapter_put_recipient(cancel, call->agent_id);
+	return json_write(cancel);
+}
+
+/*
+ * Returns the ID by which the other side has last called the task, in a report
+ * of this attempt or in the question that was answered before it, or an absent
+ * slice.  The scan returns the latest events first, except for those in space
+ * that was free, so few envelopes are read.
+ */
+static Slice
+outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 question_seq)
+{
+	const char *adapter = slice_cstring(endpoint->adapter);
+	Slice		task = SLICE_NONE;
+	int64		last = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, call->task_id);
+	rows_start(&scan);
+	while (rows_previous(&scan))
+	{
+		int64		seq = rows_int8(&scan, Anum_event_seq);
+		Jsonb	   *report;
+		Slice		named;
+
+		CHECK_FOR_INTERRUPTS();
+		if (seq < last || !slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id) ||
+			(rows_int4(&scan, Anum_event_attempt) != call->task_attempt && seq != question_seq))
+			continue;
+		report = rows_jsonb(&scan, Anum_event_envelope);
+		named = outgoing_task_in(report, adapter);
+		if (slice_present(named))
+		{
+			task = slice_copy(named);
+			last = seq;
+		}
+		/* the other side may have sent many and large reports that name no task */
+		pfree(report);
+	}
+	rows_end(&scan);
+	return task;
+}
+
+/*
+ * Returns the notes for a cancellation.  If an MCP server has not made a task
+ * of the call, the call itself is cancelled.  Returns NULL if the dialect
+ * cannot name the task.
+ */
+static Jsonb *
+outgoing_notes_for_cancel(const Call *call, const Endpoint *endpoint)
+{
+	bool		is_mcp = slice_is(endpoint->adapter, "mcp");
+	int64		question_seq;
+	int64		seq = callee_seq_sent(call->task_id, &question_seq);
+	Slice		task = outgoing_task_of_other_side(call, endpoint, question_seq);
+	DocumentBuilder b;
+
+	document_begin(&b);
+	if (is_mcp && slice_present(task))
+		document_put_cstring(&b, "form", "task");
+	else if (is_mcp)
+		task = document_get_text(&outgoing_event(seq)->root, "id");
+	else if (!slice_present(task))
+		return NULL;
+	else
+		document_put_text(&b, "v", outgoing_a2a_version(endpoint));
+	document_put_text(&b, "task", task);
+	return document_end(&b);
+}
+
+static Jsonb *
+outgoing_cancel(const Call *call, const Endpoint *endpoint)
+{
+	Jsonb	   *envelope = outgoing_cancellation(call, endpoint);
+	bool		is_ours = slice_is(endpoint->adapter, "peer");
+	Jsonb	   *notes = is_ours ? NULL : outgoing_notes_for_cancel(call, endpoint);
+
+	return is_ours || notes != NULL ? outbox_document(envelope, endpoint->adapter, notes, 0) : NULL;
+}
+
 Jsonb *
 outgoing_document(const Call *call, const Endpoint *endpoint)
 {
@@ -275,6 +385,8 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 
 	if (call->body != NULL)
 		return call->body;
+	if (call->kind == CALL_CANCEL)
+		return outgoing_cancel(call, endpoint);
 	envelope = outgoing_envelope(call, endpoint, call->seq);
 	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
 }

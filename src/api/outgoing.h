@@ -6,7 +6,7 @@
  * The adapter of the endpoint makes the document from the event.  If the
  * dialect has a recipient, it is the agent at the other end.  If the event
  * answers a question of that agent, the document names the task by the ID that
- * the other side uses.
+ * the other side uses.  So does the cancellation of a task.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +28,16 @@
 extern Slice outgoing_a2a_version(const Endpoint *endpoint);
 
 /*
- * Returns the document, palloc'd.  Raises 02000 if the event is no longer in
- * the log, and the errors of the adapter.
+ * Returns the ID by which the other side calls the task in a report that the
+ * adapter has made, or an absent slice if it does not name the task.
+ */
+extern Slice outgoing_task_in(Jsonb *report, const char *adapter);
+
+/*
+ * Returns the document, palloc'd.  Returns NULL for a cancellation if the other
+ * side has not said by which ID it knows the task, and the dialect cannot name
+ * the task in another way.  Raises 02000 if the event is no longer in the log,
+ * and the errors of the adapter.
  */
 extern Jsonb *outgoing_document(const Call *call, const Endpoint *endpoint);
 

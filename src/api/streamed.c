@@ -10,6 +10,7 @@
 #include "api/streamed.h"
 
 #include "api/blob.h"
+#include "api/outgoing.h"
 #include "base/document.h"
 #include "base/rows.h"
 #include "miscadmin.h"
@@ -48,16 +49,6 @@ compare_updates(const ListCell *a, const ListCell *b)
 }
 
 /*
- * Returns the ID of the other side's task, or an absent slice if the envelope
- * does not name it.
- */
-static Slice
-task_of_other_side(Jsonb *envelope)
-{
-	return document_get_text(document_get_container(document_get_container(&envelope->root, "meta"), A2A), "task");
-}
-
-/*
  * Does the update belong to the task that has ended?  A call whose stream
  * broke is sent again, and the other side then usually creates another task,
  * with its own artifacts.  Those of the first task will never be complete.
@@ -65,7 +56,7 @@ task_of_other_side(Jsonb *envelope)
 static bool
 is_update_of(Jsonb *update, Slice ended)
 {
-	Slice		task = task_of_other_side(update);
+	Slice		task = outgoing_task_in(update, A2A);
 
 	return !slice_present(task) || !slice_present(ended) || slice_equal(task, ended);
 }
@@ -240,7 +231,7 @@ is_too_large(Jsonb *document)
 Jsonb *
 streamed_task(const Call *call, Jsonb *result, List **references)
 {
-	List	   *updates = updates_of_call(call, task_of_other_side(result));
+	List	   *updates = updates_of_call(call, outgoing_task_in(result, A2A));
 	Json	   *task = json_new_object();
 	Json	   *document = json_new_object();
 	Json	   *artifacts = json_new_array();

@@ -226,6 +226,24 @@ callee_is_called_off(const Call *call)
 		(task->status == TASK_CANCELLED || task->status == TASK_TIMED_OUT);
 }
 
+bool
+callee_goes_on(const Call *call)
+{
+	Task	   *task = call->kind == CALL_CANCEL ? task_look(call->task_id, ROWS_LATEST) : NULL;
+
+	return task != NULL && !task_status_is_over(task->status);
+}
+
+int64
+callee_seq_sent(Slice task_id, int64 *question_seq)
+{
+	Task	   *task = task_look(task_id, ROWS_LATEST);
+	int64		seq = task == NULL ? 0 : callee_seq_of(task);
+
+	*question_seq = task != NULL && seq != task->request_seq ? task->question_seq : 0;
+	return seq;
+}
+
 Jsonb *
 callee_question(const Call *call)
 {

@@ -76,6 +76,12 @@ extern void callee_note_claimed(const Call *call, const Endpoint *endpoint);
 extern bool callee_is_awaited(const Call *call);
 
 /*
+ * Is it a cancellation of a task that has been taken up again since?  Its agent
+ * may be at work on it.
+ */
+extern bool callee_goes_on(const Call *call);
+
+/*
  * Is it the call of a tool for a task that has been cancelled or has timed out
  * since, so that the effect of the tool is no longer wanted?  A task that
  * ended normally may leave calls behind.
@@ -99,6 +105,13 @@ extern Jsonb *callee_question(const Call *call);
  * waiting for the answer any more.
  */
 extern int64 callee_request_seq(const Call *call);
+
+/*
+ * Returns the seq of the event that the agent was sent last for the task, or 0
+ * if there is no such task.  If that was an answer, sets *question_seq to the
+ * seq of the question, and otherwise to 0.
+ */
+extern int64 callee_seq_sent(Slice task_id, int64 *question_seq);
 
 /* Returns how long the answer is awaited, or 0 if there is no limit. */
 extern TimestampTz callee_awaited_until(const Call *call);

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "flow/agenda.h"
 #include "flow/move.h"
-#include "outbox/endpoint.h"
+#include "outbox/call.h"
 #include "queue/question.h"
 #include "queue/ready.h"
 #include "queue/suspended.h"
@@ -253,6 +253,43 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 	move_tell_parent(task);
 }
 
+/* ------------------------------------------------------- behind an endpoint */
+
+/*
+ * Is a task that was in this state over now, although its agent, which was at
+ * work on it, has not ended it?
+ */
+static bool
+move_ends_without(const Task *task, const TaskEvent *event, TaskStatus from)
+{
+	return (from == TASK_RUNNING || from == TASK_INPUT_REQUIRED) &&
+		(task->status == TASK_CANCELLED || task->status == TASK_TIMED_OUT ||
+		 (task->status == TASK_FAILED && event->by_database)) &&
+		!slice_equal(event->agent, task->agent_id);
+}
+
+/*
+ * Has the other side be told that its work is no longer wanted, if the agent
+ * is behind an endpoint.  A request that no gateway has claimed is withdrawn
+ * instead.  So is an answer to a question, but then the other side still waits
+ * for it.  "since" is when the task began to be in its last state.
+ */
+static void
+move_call_off(const Task *task, const TaskEvent *event, TimestampTz since)
+{
+	const Endpoint *endpoint = endpoint_serving(task->agent_id);
+	Call		call = {.kind = CALL_CANCEL, .seq = event->seq, .task_attempt = task->attempt};
+
+	if (endpoint == NULL || call_withdraw(endpoint->name, task->task_id, task->attempt, since) == task->request_seq ||
+		!endpoint_takes_cancel(endpoint))
+		return;
+	call.endpoint = endpoint->name;
+	call.agent_id = task->agent_id;
+	call.run_id = task->run_id;
+	call.task_id = task->task_id;
+	call_put(&call);
+}
+
 /* ------------------------------------------------------------------- moving */
 
 void
@@ -282,7 +319,9 @@ static Receipt
 move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 {
 	Slice		agent_id = task->agent_id;
-	TaskStatus	to = task->status;
+	TaskStatus	from = task->status;
+	TaskStatus	to = from;
+	TimestampTz since = task->since;
 	int64		kind = task->queue_kind;
 	AttemptOutcome outcome;
 	Receipt		receipt;
@@ -291,7 +330,7 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	if (notice != NULL)
 		event->at = clock_now();
 	outcome = step_outcome(task, event);
-	(void) transition_find(task->status, event->step, &to);
+	(void) transition_find(from, event->step, &to);
 	move_leave_agent(task, event->step, to);
 	move_leave_place(task, event, to, outcome);
 	receipt = record(task, notice, event);
@@ -301,6 +340,8 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	move_enter_place(task, event, kind);
 	task_save(task);
 	move_add_consequences(task, event, outcome, agent_id);
+	if (move_ends_without(task, event, from))
+		move_call_off(task, event, since);
 	return receipt;
 }
 

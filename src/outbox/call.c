@@ -46,7 +46,7 @@ enum
 
 ROWS_CHECK_COLUMNS(Natts_call, OUTBOX);
 
-static const char *const call_kinds[NUM_CALL_KINDS] = {"post", "event", "task", "tool"};
+static const char *const call_kinds[NUM_CALL_KINDS] = {"post", "event", "task", "tool", "cancel"};
 static const char *const call_states[NUM_CALL_STATES] = {"pending", "sent", "dead", "void"};
 
 const char *
@@ -354,22 +354,48 @@ call_claim(int n, int64 lease)
 /* calls that were written at about the same time as the one that is looked for */
 #define MOST_LOOKS	1000
 
+/*
+ * Begins a scan at the call for this attempt of a task that no gateway has
+ * claimed yet.  Returns false if there is none.
+ */
+static bool
+call_begin_unclaimed(RowScan *scan, Slice endpoint, Slice task_id, int task_attempt, TimestampTz since, LOCKMODE lockmode)
+{
+	rows_begin(scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, lockmode);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, endpoint);
+	rows_key_timestamp(scan, 2, BTGreaterEqualStrategyNumber, since);
+	rows_start(scan);
+	for (int looks = 0; looks < MOST_LOOKS && rows_next(scan); looks++)
+		if (rows_int4(scan, Anum_call_attempt) == rows_int4(scan, Anum_call_attempts_before) &&
+			rows_int4(scan, Anum_call_task_attempt) == task_attempt &&
+			slice_equal(rows_text(scan, Anum_call_task_id), task_id))
+			return true;
+	return false;
+}
+
 bool
 call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
 {
-	bool		found = false;
 	RowScan		scan;
+	bool		found = call_begin_unclaimed(&scan, endpoint, task_id, task_attempt, since, AccessShareLock);
 
-	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
-	rows_key_timestamp(&scan, 2, BTGreaterEqualStrategyNumber, since);
-	rows_start(&scan);
-	for (int looks = 0; !found && looks < MOST_LOOKS && rows_next(&scan); looks++)
-		found = rows_int4(&scan, Anum_call_attempt) == rows_int4(&scan, Anum_call_attempts_before) &&
-			rows_int4(&scan, Anum_call_task_attempt) == task_attempt &&
-			slice_equal(rows_text(&scan, Anum_call_task_id), task_id);
 	rows_end(&scan);
 	return found;
+}
+
+int64
+call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
+{
+	RowScan		scan;
+	Call	   *call = NULL;
+
+	if (call_begin_unclaimed(&scan, endpoint, task_id, task_attempt, since, RowExclusiveLock))
+		call = call_take_row(&scan, clock_now());
+	rows_end(&scan);
+	if (call == NULL || call_attempts(call) > 0)
+		return 0;
+	call_end(call, CALL_VOID, 0, CALL_UNWANTED);
+	return call->seq;
 }
 
 Call *

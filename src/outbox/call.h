@@ -37,9 +37,10 @@ typedef enum CallKind
 	CALL_POST,					/* "post": an agent has sent it by clutch.post */
 	CALL_EVENT,					/* "event": an event for a webhook */
 	CALL_TASK,					/* "task": a task for its agent, which answers */
-	CALL_TOOL					/* "tool": a tool.call for the server of the tool, which answers */
+	CALL_TOOL,					/* "tool": a tool.call for the server of the tool, which answers */
+	CALL_CANCEL					/* "cancel": the end of a CALL_TASK that its agent has not reported */
 } CallKind;
-#define NUM_CALL_KINDS	(CALL_TOOL + 1)
+#define NUM_CALL_KINDS	(CALL_CANCEL + 1)
 
 typedef enum CallState
 {
@@ -49,6 +50,9 @@ typedef enum CallState
 	CALL_VOID
 } CallState;
 #define NUM_CALL_STATES	(CALL_VOID + 1)
+
+/* the failure of a call that has become void because its task is over */
+#define CALL_UNWANTED	"nobody waits for the answer any more"
 
 /* In the table, absent Slices, NULL pointers and zeros are stored as NULL. */
 typedef struct Call
@@ -61,7 +65,8 @@ typedef struct Call
 	CallKind	kind;
 	int64		seq;			/* of the event to send, or 0 if "body" is sent */
 	Jsonb	   *body;
-	Slice		agent_id;		/* the sender; for a CALL_TASK, the recipient */
+	Slice		agent_id;		/* the sender; for a CALL_TASK or CALL_CANCEL,
+								 * the recipient */
 	Slice		run_id;
 	Slice		task_id;
 	int			task_attempt;
@@ -106,6 +111,13 @@ extern List *call_claim(int n, int64 lease);
  * endpoint after it are looked at.
  */
 extern bool call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since);
+
+/*
+ * If there is such a call, and no gateway is claiming it right now, ends it as
+ * CALL_VOID, and returns the seq of the event that it would have sent.
+ * Returns 0 otherwise.
+ */
+extern int64 call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since);
 
 /*
  * Locks the call, waiting for another transaction that has locked it.  Returns

@@ -260,6 +260,12 @@ endpoint_allows(const Endpoint *endpoint, Slice agent_id)
 	return false;
 }
 
+bool
+endpoint_takes_cancel(const Endpoint *endpoint)
+{
+	return slice_is(endpoint->adapter, "a2a") || slice_is(endpoint->adapter, "mcp") || slice_is(endpoint->adapter, "peer");
+}
+
 Slice
 endpoint_secret(Slice name)
 {

@@ -69,6 +69,13 @@ extern List *endpoint_webhooks(void);
 extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
 
 /*
+ * Can the other side be told that a task is no longer wanted?  True for the
+ * adapters whose protocol has a message for this, and a URL that takes it
+ * besides tasks.
+ */
+extern bool endpoint_takes_cancel(const Endpoint *endpoint);
+
+/*
  * Returns the value of a secret, palloc'd.  Raises 42704 if there is no secret
  * of this name.  The caller must not let the value get into anything but what
  * is handed to a gateway.

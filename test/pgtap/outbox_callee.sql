@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(153);
+SELECT plan(154);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -115,6 +115,8 @@ SELECT fixture.hand();
 SELECT clutch.cancel('task:f', by_agent => 'agent:ui');
 SELECT is(fixture.answer(fixture.result('{"content": []}'), false), 'void', 'a gateway is told that the task was cancelled');
 SELECT is(fixture.state('task:f'), 'cancelled agent:far 1', 'which it remains');
+SELECT is(fixture.hand(), 'cancel notifications/cancelled 1', 'as the other side is');
+SELECT FROM handed h, clutch.outbox_done(h.id, h.attempt, 202);
 SELECT fixture.ask('task:g', skill => 'skill:far');
 SELECT clutch.cancel('task:g', by_agent => 'agent:ui');
 SELECT is(fixture.hand(), 'nothing', 'and a call that is not wanted any more is not made');

@@ -110,6 +110,31 @@ SELECT clutch.outbox_done(:'call_id', :call_attempt, status => 200, response => 
 RESET ROLE;
 SELECT status, agent_id, code, detail FROM clutch.tasks WHERE task_id = 'task_cups';
 
+-- ------------------------------------------------------------ a cancellation
+
+SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:ui', id => 'msg_s', run_id => 'run_plates', thread_id => 'thread_plates',
+	task_id => 'task_plates', requires => '{skill:research}', payload => '{"query": "And plates?"}'));
+SET ROLE clutch_regress_gateway;
+SELECT id, attempt, body FROM clutch.outbox_claim() \gset call_
+SELECT clutch.outbox_done(:'call_id', :call_attempt, status => 202);
+\c clutch_west
+SET ROLE clutch_regress_east;
+SELECT task_id FROM clutch.ingest(:'call_body', 'peer', '{"agent_id": "agent:east"}');
+RESET ROLE;
+SELECT task_id FROM clutch.claim('agent:ken');
+\c clutch_east
+SELECT duplicate FROM clutch.cancel('task_plates', 'We have enough plates.', by_agent => 'agent:ui');
+SET ROLE clutch_regress_gateway;
+SELECT id, attempt, kind, wants_answer, body::jsonb - 'id' - 'ts' AS without_id, body FROM clutch.outbox_claim() \gset call_
+\echo :call_kind :call_wants_answer
+\echo :call_without_id
+SELECT clutch.outbox_done(:'call_id', :call_attempt, status => 202);
+\c clutch_west
+SET ROLE clutch_regress_east;
+SELECT duplicate, late FROM clutch.ingest(:'call_body', 'peer', '{"agent_id": "agent:east"}');
+RESET ROLE;
+SELECT status, agent_id, detail FROM clutch.tasks WHERE task_id = 'task_plates';
+
 \c :home
 DROP DATABASE clutch_east;
 DROP DATABASE clutch_west;

@@ -1,0 +1,181 @@
+-- A task behind an endpoint that ends without its agent is cancelled at the other side.
+\ir ../fixtures/tap.sql
+SELECT plan(48);
+
+CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
+-- what a gateway is handed now, by its kind and method
+CREATE FUNCTION fixture.hand() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	DELETE FROM handed;
+	INSERT INTO handed SELECT c.id, c.attempt, c.kind, c.headers, c.body::jsonb, c.wants_answer FROM clutch.outbox_claim(9, '30 s') c;
+	RETURN coalesce((SELECT string_agg(concat_ws(' ', h.kind, coalesce(h.body ->> 'method', h.body ->> 'type')), ', ' ORDER BY h.id) FROM handed h), 'nothing');
+END $$;
+CREATE FUNCTION fixture.answer(result jsonb, is_last boolean DEFAULT true) RETURNS text LANGUAGE sql AS $$
+	SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', result), is_last => is_last) FROM handed h
+$$;
+-- what the gateway says of a call that wants no answer
+CREATE FUNCTION fixture.sent(status integer DEFAULT 200) RETURNS text LANGUAGE sql AS
+$$ SELECT clutch.outbox_done(h.id, h.attempt, status) FROM handed h $$;
+-- the calls for a task, in order
+CREATE FUNCTION fixture.calls(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(concat_ws(' ', o.kind, o.state, o.failure), ', ' ORDER BY o.no) FROM clutch.outbox o WHERE o.task_id = task $$;
+
+SELECT fixture.at(0);
+INSERT INTO clutch.endpoint (name, url, adapter, serves, max_attempts, patience_s, headers) VALUES
+	('far', 'https://far.example/a2a', 'a2a', 'agent:far', 2, 100, NULL),
+	('old', 'https://old.example/a2a', 'a2a', 'agent:old', 2, 100, '{"A2A-Version": "0.3"}'),
+	('tools', 'https://tools.example/mcp', 'mcp', 'agent:tools', 2, 100, NULL),
+	('west', 'https://west.example/clutch', 'peer', 'agent:west', 2, 100, NULL),
+	('plain', 'https://plain.example/run', 'http', 'agent:plain', 2, 100, NULL);
+SELECT fixture.agent(a, 9, ARRAY['skill:' || a]) FROM unnest('{far,old,tools,west,plain,ken}'::text[]) AS a;
+
+-- ------------------------------------------------------------------------ A2A
+\set working '{"task": {"id": "theirs-1", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}'
+SELECT fixture.ask('task:a', skill => 'skill:far');
+SELECT is(fixture.hand(), 'task SendMessage', 'a task is sent to its agent');
+SELECT is(fixture.answer(:'working', false), 'pending', 'which makes a task of it');
+SELECT clutch.cancel('task:a', 'no longer needed', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:a'), 'task pending, cancel pending', 'if it is cancelled, so is the task of the agent');
+SELECT is(fixture.answer(:'working', false), 'void', 'nobody waits for the answer');
+SELECT is(fixture.hand(), 'cancel CancelTask', 'a gateway cancels the task');
+SELECT is((SELECT concat_ws(' ', body #>> '{params,id}', body #>> '{params,metadata,reason}', headers ->> 'a2a-version', wants) FROM handed), 'theirs-1 no longer needed 1.0 f',
+	'by the ID that it has at the other side, and says why');
+SELECT is(fixture.sent(), 'sent', 'no answer is awaited');
+SELECT is(fixture.state('task:a'), 'cancelled agent:far 1', 'the task remains cancelled');
+SELECT is(fixture.hand(), 'nothing', 'it is cancelled once');
+SELECT is((SELECT concat_ws(' ', agent_id, run_id = (SELECT run_id FROM clutch.tasks WHERE task_id = 'task:a'), task_attempt, seq = (SELECT seq FROM clutch.events WHERE task_id = 'task:a' AND type = 'task.cancel'))
+	FROM clutch.outbox WHERE task_id = 'task:a' AND kind = 'cancel'), 'agent:far t 1 t', 'the call names the agent, the run, the attempt and the event');
+
+SELECT fixture.ask('task:old', skill => 'skill:old');
+SELECT fixture.hand();
+SELECT fixture.answer('{"kind": "task", "id": "theirs-2", "contextId": "c", "status": {"state": "working"}}', false);
+SELECT clutch.cancel('task:old', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel tasks/cancel', 'in version 0.3');
+SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs-2', 'as well');
+SELECT is(fixture.sent(503), 'pending', 'a cancellation that fails');
+SELECT fixture.at(5);
+SELECT is(fixture.hand(), 'cancel tasks/cancel', 'is tried again');
+SELECT is(fixture.sent(503), 'dead', 'and given up like any other call');
+
+-- the task has not been named yet
+SELECT fixture.ask('task:b', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:b', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'a task cannot be cancelled');
+SELECT is(fixture.calls('task:b'), 'task pending, cancel void the other side has not said by which ID it knows the task', 'that has no name');
+SELECT is((SELECT clutch.outbox_done(o.id, 1, 200, response => :'working') FROM clutch.outbox o WHERE o.task_id = 'task:b' AND o.kind = 'task'), 'void', 'and its answer is not taken');
+
+-- nobody has sent the request
+SELECT fixture.ask('task:c', skill => 'skill:far');
+SELECT clutch.cancel('task:c', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:c'), 'task void nobody waits for the answer any more', 'a request that was not sent is withdrawn at once');
+SELECT is(fixture.hand(), 'nothing', 'and nobody is told of it');
+
+-- it asks, and is answered
+SELECT fixture.ask('task:d', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.answer('{"statusUpdate": {"taskId": "theirs-4", "contextId": "c", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}');
+SELECT is(fixture.state('task:d'), 'input_required agent:far 1', 'an agent asks');
+SELECT FROM clutch.answer('task:d', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:d', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:d'), 'task sent, task void nobody waits for the answer any more, cancel pending', 'an answer that was not sent is withdrawn');
+SELECT is(fixture.hand(), 'cancel CancelTask', 'but the other side waits for it');
+SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs-4', 'and is told');
+SELECT fixture.sent();
+SELECT fixture.ask('task:e', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.answer('{"statusUpdate": {"taskId": "theirs-5", "contextId": "c", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}');
+SELECT clutch.cancel('task:e', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel CancelTask', 'also if there is no answer at all');
+SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs-5', 'by the ID in the question');
+SELECT fixture.sent();
+
+-- ---------------------------------------------------------------- other ends
+SELECT fixture.at(100);
+SELECT fixture.ask('task:due', skill => 'skill:far', orders => '{"deadline": "2026-01-01T12:02:00Z"}');
+SELECT fixture.hand();
+SELECT fixture.answer('{"task": {"id": "theirs-6", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}', false);
+SELECT fixture.at(120);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:due'), 'timed_out agent:far 1', 'a task that times out');
+SELECT is(fixture.hand(), 'cancel CancelTask', 'is cancelled at the other side, too');
+SELECT is((SELECT concat_ws(' ', body #>> '{params,id}', body #>> '{params,metadata,reason}') FROM handed), 'theirs-6 the deadline of the request has passed', 'for this reason');
+SELECT fixture.sent();
+
+SELECT fixture.ask('task:parent', 'agent:ken', NULL);
+SELECT fixture.claimed('agent:ken');
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.request', 'agent:ken', run_id => t.run_id, thread_id => t.thread_id, task_id => 'task:child', parent_task_id => 'task:parent', requires => '{skill:west}')
+	FROM clutch.tasks t WHERE t.task_id = 'task:parent';
+SELECT is(fixture.hand(), 'task task.request', 'a child is sent to another database');
+SELECT fixture.sent(202);
+SELECT clutch.cancel('task:parent', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'which is told when the parent is cancelled');
+SELECT is((SELECT concat_ws(' ', body ->> 'task_id', body #>> '{to,0,agent_id}', body #>> '{payload,reason}', body ? 'meta') FROM handed), 'task:child agent:west task "task:parent" above it was cancelled f', 'as of its own task');
+SELECT fixture.sent(202);
+
+-- an end that the agent itself has reported, or another agent that tries again
+SELECT fixture.ask('task:self', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.cancel', 'agent:west', run_id => t.run_id, thread_id => t.thread_id, task_id => 'task:self', payload => '{"reason": "no"}')
+	FROM clutch.tasks t WHERE t.task_id = 'task:self';
+SELECT is(fixture.state('task:self') || ' ' || fixture.hand(), 'cancelled agent:west 1 nothing', 'an agent is not told what it has said');
+SELECT fixture.ask('task:done', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.finish('agent:west', 'task:done');
+SELECT is(fixture.hand(), 'nothing', 'nor of a task that is completed');
+SELECT fixture.ask('task:late', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT fixture.at(300);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:late') || ' ' || fixture.hand(), 'running agent:west 2 task task.request', 'nor of an attempt after which the task is tried again');
+SELECT fixture.sent(202);
+SELECT clutch.cancel('task:late', by_agent => 'agent:ui');
+SELECT clutch.retry('task:late', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'task task.request', 'a task that is taken up again');
+SELECT is((SELECT failure FROM clutch.outbox WHERE task_id = 'task:late' AND kind = 'cancel'), 'the task goes on', 'is not cancelled any more');
+SELECT clutch.finish('agent:west', 'task:late');
+
+-- ------------------------------------------------------------------------ MCP
+SELECT fixture.ask('task:m', skill => 'skill:tools');
+SELECT is(fixture.hand(), 'task tools/call', 'a tool is called');
+SELECT body ->> 'id' AS call_id FROM handed \gset
+SELECT clutch.cancel('task:m', 'no longer needed', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel notifications/cancelled', 'the call is cancelled');
+SELECT is((SELECT (body -> 'params') - '_meta' FROM handed), jsonb_build_object('requestId', :'call_id', 'reason', 'no longer needed'), 'by its own ID');
+SELECT fixture.sent(202);
+SELECT fixture.ask('task:n', skill => 'skill:tools');
+SELECT fixture.hand();
+SELECT fixture.answer('{"resultType": "task", "taskId": "t-9", "status": "working"}', false);
+SELECT clutch.cancel('task:n', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel tasks/cancel', 'a task that the server has made');
+SELECT is((SELECT body #>> '{params,taskId}' FROM handed), 't-9', 'is cancelled in its place');
+SELECT fixture.sent();
+
+SELECT fixture.ask('task:o', skill => 'skill:tools');
+SELECT fixture.hand();
+SELECT fixture.answer('{"resultType": "task", "taskId": "t-10", "status": "working"}', false);
+SELECT fixture.at(500);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:o') || ' ' || fixture.hand(), 'running agent:tools 2 task tools/call', 'after an attempt that has taken too long');
+SELECT clutch.cancel('task:o', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel notifications/cancelled', 'the call is cancelled that is being made, and not the task of the first one');
+SELECT fixture.sent(202);
+
+-- -------------------------------------------------------------- nobody to tell
+SELECT fixture.ask('task:p', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:p', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:p'), 'task pending', 'a protocol without a cancellation');
+SELECT fixture.ask('task:q', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.answer('{"task": {"id": "theirs-8", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}', false);
+SELECT clutch.cancel('task:q', by_agent => 'agent:ui');
+UPDATE clutch.endpoint SET serves = NULL WHERE name = 'far';
+SELECT is(fixture.hand(), 'nothing', 'an endpoint that does not serve the agent any more');
+SELECT is((SELECT failure FROM clutch.outbox WHERE task_id = 'task:q' AND kind = 'cancel'), 'endpoint "far" does not serve "agent:far" any more', 'is not told about its tasks');
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code NOT IN ('OUTBOX_OVERDUE')), 0::bigint, 'and all is well');
+
+SELECT * FROM finish();
