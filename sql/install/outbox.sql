@@ -61,10 +61,10 @@ CREATE TABLE clutch.outbox (
 	id				text COLLATE "C" NOT NULL,	-- the header webhook-id
 	endpoint		text COLLATE "C" NOT NULL,
 	state			text COLLATE "C" NOT NULL,	-- pending, sent, dead, void
-	kind			text COLLATE "C" NOT NULL,	-- post, event, task, tool
+	kind			text COLLATE "C" NOT NULL,	-- post, event, task, tool, cancel
 	seq				bigint,					-- the event to send; NULL:
 	body			jsonb,					-- the document to send instead
-	agent_id		text COLLATE "C",		-- the sender; for a task, the agent that is called
+	agent_id		text COLLATE "C",		-- the sender; for a task or its cancellation, the agent that is called
 	run_id			text COLLATE "C",
 	task_id			text COLLATE "C",
 	task_attempt	integer,
