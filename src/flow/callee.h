@@ -143,10 +143,11 @@ extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jso
 extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
 
 /*
- * Reports a failure that may be retried.  The endpoint is NULL if it has been
- * deleted.  Returns CALLEE_UNWANTED if the report came too late to change
- * anything.
+ * Makes a call a dead letter, and reports the failure, which may be retried, to
+ * whoever waits for the answer.  If the report comes too late to change
+ * anything, the call becomes void instead.  The endpoint is NULL if it has been
+ * deleted.
  */
-extern CalleeState callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message);
+extern void callee_give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure);
 
 #endif							/* CLUTCH_CALLEE_H */

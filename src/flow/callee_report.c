@@ -267,10 +267,13 @@ callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload
 	return callee_send(call, endpoint, &answer);
 }
 
-CalleeState
-callee_report_failure(const Call *call, const Endpoint *endpoint, const char *code, const char *message)
+void
+callee_give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure)
 {
-	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, message, true)};
+	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, slice_cstring(call_clip_failure(failure)), true)};
 
-	return callee_send(call, endpoint, &answer);
+	if (callee_answers(call) && callee_send(call, endpoint, &answer) == CALLEE_UNWANTED)
+		call_end(call, CALL_VOID, status, CALL_UNWANTED);
+	else
+		call_end(call, CALL_DEAD, status, failure);
 }

@@ -11,38 +11,11 @@
 #include "base/column.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "outbox/call.h"
+#include "outbox/call_part.h"
 #include "protocol/identifier.h"
 #include "settings.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
-
-/* columns of clutch.outbox */
-enum
-{
-	Anum_call_no = 1,
-	Anum_call_id,
-	Anum_call_endpoint,
-	Anum_call_state,
-	Anum_call_kind,
-	Anum_call_seq,
-	Anum_call_body,
-	Anum_call_agent_id,
-	Anum_call_run_id,
-	Anum_call_task_id,
-	Anum_call_task_attempt,
-	Anum_call_attempt,
-	Anum_call_due_at,
-	Anum_call_lease_until,
-	Anum_call_created_at,
-	Anum_call_finished_at,
-	Anum_call_remove_at,
-	Anum_call_status,
-	Anum_call_failure,
-	Anum_call_attempts_before,
-	Anum_call_part,
-	Natts_call = Anum_call_part
-};
 
 ROWS_CHECK_COLUMNS(Natts_call, OUTBOX);
 
@@ -74,7 +47,7 @@ call_word(const char *const *words, int n, Slice word)
 			 errmsg("unexpected value \"%.*s\" in clutch.outbox", word.len, word.s)));
 }
 
-static Call *
+Call *
 call_row_read(const RowScan *scan)
 {
 	Call	   *call = palloc0(sizeof(Call));
@@ -164,7 +137,7 @@ call_put(Call *call)
 	notify_outbox();
 }
 
-static void
+void
 call_save(Call *call)
 {
 	Datum		values[Natts_call];
@@ -172,230 +145,6 @@ call_save(Call *call)
 
 	call_fill_row(call, values, nulls);
 	rows_update(TABLE_OUTBOX, &call->tid, values, nulls);
-}
-
-/* ----------------------------------------------------------------- claiming */
-
-/*
- * Locks the call at the current row of a scan.  Returns NULL if it is no
- * longer due or if another session has locked it.
- */
-static Call *
-call_take_row(RowScan *scan, TimestampTz now)
-{
-	Call	   *call;
-
-	if (rows_lock(scan, ROW_LOCK_CHANGE, false) != ROW_LOCKED)
-		return NULL;
-	call = call_row_read(scan);
-	/* another gateway may have claimed it since the scan read the row */
-	return call->state == CALL_PENDING && call->due_at <= now ? call : NULL;
-}
-
-static bool
-call_is_held_back(Slice name)
-{
-	const Endpoint *endpoint = endpoint_find(name);
-
-	return endpoint != NULL && endpoint->paused;
-}
-
-/* the calls that are due for one endpoint, which may no longer exist */
-typedef struct CallQueue
-{
-	Slice		endpoint;
-	TimestampTz due_at;			/* when the first call became due */
-	int64		no;
-} CallQueue;
-
-static int
-call_queue_compare(const ListCell *a, const ListCell *b)
-{
-	const CallQueue *x = lfirst(a);
-	const CallQueue *y = lfirst(b);
-
-	if (x->due_at != y->due_at)
-		return x->due_at < y->due_at ? -1 : 1;
-	return x->no < y->no ? -1 : 1;
-}
-
-/*
- * Returns the queues of the endpoints that are not paused, as a List of
- * CallQueue *, ordered by how long their first calls have been due.  Each
- * endpoint costs one descent of the index, however many calls wait for it.
- */
-static List *
-call_list_queues(TimestampTz now)
-{
-	List	   *queues = NIL;
-	Slice		name = SLICE_OF("");
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, AccessShareLock);
-	for (;;)
-	{
-		CallQueue  *queue;
-
-		CHECK_FOR_INTERRUPTS();
-		scan.nkeys = 0;
-		rows_key_text(&scan, 1, BTGreaterStrategyNumber, name);
-		rows_restart(&scan);
-		if (!rows_next(&scan))
-			break;
-		name = slice_copy(rows_text(&scan, Anum_call_endpoint));
-		if (rows_timestamp(&scan, Anum_call_due_at) > now || call_is_held_back(name))
-			continue;
-		queue = palloc(sizeof(CallQueue));
-		*queue = (CallQueue) {name, rows_timestamp(&scan, Anum_call_due_at), rows_int8(&scan, Anum_call_no)};
-		queues = lappend(queues, queue);
-	}
-	rows_end(&scan);
-	list_sort(queues, call_queue_compare);
-	return queues;
-}
-
-/*
- * Locks at most n calls that have become due from "from" to "now", for one
- * endpoint or, if it is absent, for all, and appends them to "taken".
- */
-static List *
-call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
-{
-	bool		of_all = !slice_present(endpoint);
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_OUTBOX, of_all ? INDEX_OUTBOX_DUE : INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, RowExclusiveLock);
-	if (!of_all)
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, endpoint);
-	rows_key_timestamp(&scan, of_all ? 1 : 2, BTGreaterEqualStrategyNumber, from);
-	rows_key_timestamp(&scan, of_all ? 1 : 2, BTLessEqualStrategyNumber, now);
-	rows_start(&scan);
-	while (n > 0 && rows_next(&scan))
-	{
-		Call	   *call;
-
-		CHECK_FOR_INTERRUPTS();
-		call = call_take_row(&scan, now);
-		if (call == NULL)
-			continue;
-		taken = lappend(taken, call);
-		n--;
-	}
-	rows_end(&scan);
-	return taken;
-}
-
-/*
- * The same for all endpoints that are not paused.  The calls of paused
- * endpoints are not read.
- */
-static List *
-call_take_past_paused(int n, TimestampTz now)
-{
-	List	   *taken = NIL;
-	ListCell   *cell;
-
-	foreach(cell, call_list_queues(now))
-	{
-		const CallQueue *queue = lfirst(cell);
-
-		if (list_length(taken) == n)
-			break;
-		taken = call_take(queue->endpoint, n - list_length(taken), queue->due_at, now, taken);
-	}
-	return taken;
-}
-
-#define LOOK_AT_ALL_EVERY	64	/* claims */
-
-/*
- * The same while no endpoint is paused.  Claimed calls leave dead entries at
- * the front of the index while anybody holds a snapshot, so a claim begins
- * where this backend has last found something.  Calls that are committed late
- * are found when nothing else is, or at the latest after some more claims.
- */
-static List *
-call_take_of_all(int n, TimestampTz now)
-{
-	static TimestampTz first_due = 0;
-	static unsigned int claims = 0;
-	List	   *taken = NIL;
-
-	if (++claims % LOOK_AT_ALL_EVERY != 0)
-		taken = call_take(SLICE_NONE, n, first_due, now, NIL);
-	if (taken == NIL)
-		taken = call_take(SLICE_NONE, n, DT_NOBEGIN, now, NIL);
-	if (taken != NIL)
-		first_due = ((const Call *) linitial(taken))->due_at;
-	return taken;
-}
-
-List *
-call_claim(int n, int64 lease)
-{
-	TimestampTz now = clock_now();
-	List	   *taken;
-	ListCell   *cell;
-
-	rows_require_writable();	/* on a standby, even if nothing is due */
-	taken = endpoint_is_any_paused() ? call_take_past_paused(n, now) : call_take_of_all(n, now);
-	foreach(cell, taken)
-	{
-		Call	   *call = lfirst(cell);
-
-		call->attempt++;
-		call->part = 0;
-		call->lease_until = call->due_at = now + lease;
-		call_save(call);
-	}
-	return taken;
-}
-
-/* calls that were written at about the same time as the one that is looked for */
-#define MOST_LOOKS	1000
-
-/*
- * Begins a scan at the call for this attempt of a task that no gateway has
- * claimed yet.  Returns false if there is none.
- */
-static bool
-call_begin_unclaimed(RowScan *scan, Slice endpoint, Slice task_id, int task_attempt, TimestampTz since, LOCKMODE lockmode)
-{
-	rows_begin(scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, lockmode);
-	rows_key_text(scan, 1, BTEqualStrategyNumber, endpoint);
-	rows_key_timestamp(scan, 2, BTGreaterEqualStrategyNumber, since);
-	rows_start(scan);
-	for (int looks = 0; looks < MOST_LOOKS && rows_next(scan); looks++)
-		if (rows_int4(scan, Anum_call_attempt) == rows_int4(scan, Anum_call_attempts_before) &&
-			rows_int4(scan, Anum_call_task_attempt) == task_attempt &&
-			slice_equal(rows_text(scan, Anum_call_task_id), task_id))
-			return true;
-	return false;
-}
-
-bool
-call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
-{
-	RowScan		scan;
-	bool		found = call_begin_unclaimed(&scan, endpoint, task_id, task_attempt, since, AccessShareLock);
-
-	rows_end(&scan);
-	return found;
-}
-
-int64
-call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since)
-{
-	RowScan		scan;
-	Call	   *call = NULL;
-
-	if (call_begin_unclaimed(&scan, endpoint, task_id, task_attempt, since, RowExclusiveLock))
-		call = call_take_row(&scan, clock_now());
-	rows_end(&scan);
-	if (call == NULL || call_attempts(call) > 0)
-		return 0;
-	call_end(call, CALL_VOID, 0, CALL_UNWANTED);
-	return call->seq;
 }
 
 Call *
