@@ -101,7 +101,7 @@ model_with_dropped(Jsonb *envelope, const Json *dropped)
 	for (int i = 0; i < dropped->n; i++)
 		json_add(list, dropped->items[i]);
 	envelope = json_write(tree);
-	limits_check(envelope, faults);
+	limits_check(envelope, LIMITS_USE_ARTIFACTS, faults);
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_CLUTCH_FOREIGN_INVALID, "the envelope that the answer makes");
 	return envelope;

@@ -64,7 +64,7 @@ argument_check_limits(Jsonb *document, const char *name, const Limits *limits)
 	ProblemArguments scope;
 
 	list->limits = limits;
-	limits_check(document, list);
+	limits_check(document, "", list);
 	if (list->n > 0)
 	{
 		problem_arguments_begin(&scope, places);

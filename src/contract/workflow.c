@@ -275,7 +275,7 @@ workflow_register(Jsonb *document)
 	Jsonb	   *present;
 	int			version;
 
-	limits_check(document, list);
+	limits_check(document, "", list);
 	workflow_read(document, &workflow, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "workflow");

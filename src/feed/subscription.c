@@ -269,7 +269,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 				 errmsg("argument \"members\" must be between 1 and %d, not %d",
 						SUBSCRIPTION_MAX_MEMBERS, members)));
 	/* it will be stored */
-	limits_check(document, faults);
+	limits_check(document, "", faults);
 	if (faults->n > 0)
 		problem_raise(faults, ERRCODE_INVALID_PARAMETER_VALUE, "filter");
 	filter_read(document, &filter);

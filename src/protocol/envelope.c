@@ -386,7 +386,7 @@ envelope_read(Jsonb *doc, Envelope *envelope, ProblemList *list)
 		problem_add(list, "", "WRONG_TYPE", "An envelope must be a JSON object.");
 		return;
 	}
-	limits_check(doc, list);
+	limits_check(doc, LIMITS_USE_ARTIFACTS, list);
 	envelope_read_document(doc, envelope, list);
 }
 

@@ -122,7 +122,7 @@ limits_check_container(const LimitsLevel *up, const JsonbContainer *container, i
 }
 
 void
-limits_check(Jsonb *doc, ProblemList *list)
+limits_check(Jsonb *doc, const char *advice, ProblemList *list)
 {
 	LimitsWalk	walk = {.list = list};
 
@@ -134,9 +134,8 @@ limits_check(Jsonb *doc, ProblemList *list)
 	{
 		problem_add(list, "", "TOO_LARGE",
 					"The document has %u bytes as jsonb; the limit is %d (setting "
-					"clutch.max_envelope_bytes). Put large content into an artifact "
-					"and refer to it in \"attachments\".",
-					(unsigned) VARSIZE(doc), list->limits->max_envelope_bytes);
+					"clutch.max_envelope_bytes).%s",
+					(unsigned) VARSIZE(doc), list->limits->max_envelope_bytes, advice);
 		return;
 	}
 	limits_check_container(NULL, &doc->root, 1, &walk);

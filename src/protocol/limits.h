@@ -21,9 +21,14 @@
 /* the longest time to live of an envelope, in milliseconds: a hundred years */
 #define LIMITS_TTL_MS		(INT64CONST(100) * 365 * 24 * 3600 * 1000)
 
+/* advice for envelopes that are too large */
+#define LIMITS_USE_ARTIFACTS	" Put large content into an artifact and refer to it in \"attachments\"."
+
 /*
  * Adds the faults TOO_LARGE, TOO_DEEP, TOO_MANY_NODES and NUMBER_OUT_OF_RANGE.
+ * "advice" is "" or sentences with a space before them; they are added to
+ * TOO_LARGE.
  */
-extern void limits_check(Jsonb *doc, ProblemList *list);
+extern void limits_check(Jsonb *doc, const char *advice, ProblemList *list);
 
 #endif							/* CLUTCH_LIMITS_H */

@@ -86,7 +86,8 @@ BEGIN
 	RETURN 'none';
 EXCEPTION WHEN others THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-	RETURN SQLSTATE || ' ' || coalesce(detail::jsonb #>> '{0,code}', '');
+	-- only an envelope can have its content elsewhere
+	RETURN SQLSTATE || ' ' || coalesce(detail::jsonb #>> '{0,code}', '') || CASE WHEN detail ~ 'artifact' THEN ' artifact' ELSE '' END;
 END $$;
 SELECT is(array_agg(DISTINCT c.call || ' ' || pg_temp.refusal(c.call, b.document)), array_agg(DISTINCT c.call || ' KL014 ' || b.code), 'what is beyond the limits is refused before it is looked at')
 FROM beyond AS b, unnest('{inbound($1),card_of($1),registry_cards($1),import_card($1),import_registry($1),drop_credentials($1),"model_message($1, ''claude'')","from_model($1, ''claude'')"}'::text[]) AS c(call);
