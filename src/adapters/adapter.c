@@ -54,7 +54,8 @@ adapter_unsupported(const Adapter *self, const Json *envelope)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errproblem("/type", "NO_FORM"),
 			 errmsg("adapter \"%s\" has no form for a message of type %s", self->name,
-					place_quote(json_get_text(envelope, "/type")))));
+					place_quote(json_get_text(envelope, "/type"))),
+			 errhint("The adapters \"http\" and \"peer\" have a form for every type.")));
 }
 
 /* ------------------------------------------------------------------- notes */

@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(138);
+SELECT plan(139);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -124,6 +124,11 @@ SELECT is(clutch.can_handle('{"beep": "chat"}'), 'beeper', 'an adapter of a user
 SELECT is(clutch.outbound(clutch.inbound('{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}'), 'beeper'), '{"beep": "chat", "say": {"a": 1}, "no": 5, "color": [1.50], "line": "l"}', 'and loses nothing');
 SELECT is(clutch.inbound(clutch.outbound(e, 'beeper'), 'beeper'), e, 'nor does an envelope through it') FROM clutch.envelope('chat.message', 'agent:ken', meta => '{"x": 1}', requires => '{skill:x}') AS e;
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound(clutch.envelope('task.request', 'agent:ken'), 'beeper') $$), '0A000 NO_FORM /type', 'what it has no form for is refused');
+SELECT is(count(clutch.outbound(jsonb_build_object('v', 'clutch/0.1', 'id', 'msg_1', 'ts', '2026-01-01T12:00:00Z', 'run_id', 'run:1', 'thread_id', 'thread:1', 'task_id', 'task:1', 'from', '{"agent_id": "agent:orchestrator"}'::jsonb,
+		'to', '[{"agent_id": "agent:ken"}]'::jsonb, 'type', t, 'payload', CASE WHEN t IN ('agent.register', 'agent.update') THEN '{"v": "clutch/0.1", "agent_id": "agent:orchestrator", "capabilities": []}'::jsonb
+			ELSE '{"status": "READY", "code": "X", "message": "m", "tool": "tool:x", "args": {}}' END, 'meta', CASE WHEN t ~ '^tool.(result|error)' THEN '{"clutch": {"reply_to": "msg_0"}}'::jsonb ELSE '{}' END), a.name)), 34::bigint, 'but two adapters have a form for every type')
+FROM unnest('{agent.register,agent.update,agent.heartbeat,task.request,task.accept,task.progress,task.result,task.error,task.cancel,task.timeout,tool.call,tool.result,tool.error,chat.message,chat.system,routing.decision,routing.failure}'::text[]) AS t,
+	unnest('{http,peer}'::text[]) AS a(name);
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('x', 1, 'unqualified', 'app.write') $$), '22023 WRONG_FORMAT /inbound', 'functions are named with their schema');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('clutch', 1, 'app.read', 'app.write') $$), '22023 NOT_ALLOWED /name', 'meta.clutch is no adapter''s');
 SELECT is(fixture.fault_of($$ INSERT INTO clutch.adapter (name, place, inbound, outbound) VALUES ('rule', 1, 'app.read', 'app.write') $$), '22023 NOT_ALLOWED /name', 'nor is meta.rule');
