@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(52);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -138,6 +138,22 @@ SELECT is(fixture.hand(), 'task task.request', 'a task that is taken up again');
 SELECT is((SELECT failure FROM clutch.outbox WHERE task_id = 'task:late' AND kind = 'cancel'), 'the task goes on', 'is not cancelled any more');
 SELECT clutch.finish('agent:west', 'task:late');
 
+SET clutch.max_lease_losses = 1;
+SELECT fixture.ask('task:lost', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT fixture.at(401);
+SELECT clutch.tick();
+SELECT is(fixture.hand(), 'task task.request', 'a lease that has ended');
+SELECT fixture.sent(202);
+SELECT fixture.at(502);
+SELECT clutch.tick();
+SELECT is(fixture.calls('task:lost'), 'task sent, task sent, cancel pending', 'so often that the task fails');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'makes nobody need the answer any more');
+SELECT is((SELECT body #>> '{payload,reason}' FROM handed), 'its agents lost their lease on it 2 times', 'which is said as well');
+SELECT fixture.sent(202);
+RESET clutch.max_lease_losses;
+
 -- ------------------------------------------------------------------------ MCP
 SELECT fixture.ask('task:m', skill => 'skill:tools');
 SELECT is(fixture.hand(), 'task tools/call', 'a tool is called');
@@ -157,7 +173,7 @@ SELECT fixture.sent();
 SELECT fixture.ask('task:o', skill => 'skill:tools');
 SELECT fixture.hand();
 SELECT fixture.answer('{"resultType": "task", "taskId": "t-10", "status": "working"}', false);
-SELECT fixture.at(500);
+SELECT fixture.at(700);
 SELECT clutch.tick();
 SELECT is(fixture.state('task:o') || ' ' || fixture.hand(), 'running agent:tools 2 task tools/call', 'after an attempt that has taken too long');
 SELECT clutch.cancel('task:o', by_agent => 'agent:ui');
