@@ -166,6 +166,9 @@ def tasks(gateway):
     gateway.call("SELECT seq FROM clutch.cancel(%s, by_agent => 'agent:shop')", task_id)
     story.check("a gateway need not go on with a task that was cancelled", gateway.send(row), "nobody waits for it any more")
     story.check("which stays so", gateway.call(STATE, task_id)[0][0], "cancelled")
+    story.check("the call of it is cancelled as well", gateway.work(), ["sent"])
+    story.check("by its ID", [(m["method"], m["params"]["requestId"]) for m in [json.loads(Server.requests[-1][2])]],
+                [("notifications/cancelled", json.loads(row["body"])["id"])])
 
 
 def main():
