@@ -25,6 +25,9 @@
 /* before the name of a tool in a capability */
 #define OUTGOING_TOOL	"tool:"
 
+/* the media type of a stream of documents */
+#define STREAM			"text/event-stream"
+
 /*
  * Returns the value of the endpoint's header of this name, which is not
  * case-sensitive, or an absent slice if it has none.
@@ -210,6 +213,18 @@ outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
 }
 
 /*
+ * Was the question a request of an MCP server, to which the answer is the
+ * response?  If so, sets *id to the ID of the request.
+ */
+static bool
+outgoing_is_asked_by_request(JsonbContainer *asked, JsonbValue *id)
+{
+	JsonbContainer *native = document_get_container(asked, "native");
+
+	return native != NULL && document_get(native, "id", id);
+}
+
+/*
  * Adds notes for an answer to a request of an MCP server, which was the
  * question.  The answer is the response to it.  Returns false if the question
  * was something else.
@@ -217,10 +232,9 @@ outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
 static bool
 outgoing_put_response(DocumentBuilder *b, const Endpoint *endpoint, JsonbContainer *asked)
 {
-	JsonbContainer *native = document_get_container(asked, "native");
 	JsonbValue	id;
 
-	if (!slice_is(endpoint->adapter, "mcp") || native == NULL || !document_get(native, "id", &id))
+	if (!slice_is(endpoint->adapter, "mcp") || !outgoing_is_asked_by_request(asked, &id))
 		return false;
 	document_put_cstring(b, "form", "elicited");
 	document_open_object(b, "native");
@@ -240,26 +254,55 @@ outgoing_tells_cancel(const Call *call, const Endpoint *endpoint, Jsonb *envelop
 		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_CANCEL));
 }
 
+/* Does the endpoint's header "accept" contain the media type of a stream? */
+static bool
+outgoing_accepts_stream(const Endpoint *endpoint)
+{
+	Slice		accept = outgoing_header(endpoint, SLICE_OF("accept"));
+	int			len = strlen(STREAM);
+
+	for (int i = 0; slice_present(accept) && i + len <= accept.len; i++)
+		if (pg_strncasecmp(accept.s + i, STREAM, len) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Returns the method by which an agent of A2A is asked to stream what becomes
+ * of its task, or NULL for the method that responds once.  A server need not
+ * be able to stream, so the endpoint must say that it can.
+ */
+static const char *
+outgoing_streaming_method(const Call *call, const Endpoint *endpoint, Slice version)
+{
+	if (call->kind != CALL_TASK || !slice_is(endpoint->adapter, "a2a") || !outgoing_accepts_stream(endpoint))
+		return NULL;
+	return slice_is(version, "0.3") ? "message/stream" : "SendStreamingMessage";
+}
+
 /*
  * Returns the notes that the adapter needs in addition to the envelope, or
- * NULL: the version of A2A in which the document is to be written, the form of
- * a cancellation and, for an answer, the IDs by which the other side knows the
- * task and the question.
+ * NULL: the version and the method of A2A in which the document is to be
+ * written, the form of a cancellation and, for an answer, the IDs by which the
+ * other side knows the task and the question.
  */
 static Jsonb *
 outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
 	bool		tells_cancel = outgoing_tells_cancel(call, endpoint, envelope);
 	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
+	const char *method = outgoing_streaming_method(call, endpoint, version);
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
 	DocumentBuilder b;
 
-	if (!slice_present(version) && asked == NULL && !tells_cancel)
+	if (!slice_present(version) && method == NULL && asked == NULL && !tells_cancel)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
+	if (method != NULL)
+		document_put_cstring(&b, "method", method);
 	if (tells_cancel)
 		document_put_cstring(&b, "form", "status");
 	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
@@ -342,6 +385,22 @@ outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 qu
 }
 
 /*
+ * Returns the ID of the request that an MCP server is at work on.  It is that
+ * of the last call, unless this was the response to a request of the server:
+ * then the call in which the server has asked is still open.
+ */
+static Slice
+outgoing_open_request(const CalleeSent *sent)
+{
+	Jsonb	   *question = sent->question_seq == 0 ? NULL : event_read(sent->question_seq, ROWS_LATEST);
+	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
+	JsonbValue	id;
+	bool		is_response = meta != NULL && outgoing_is_asked_by_request(document_get_container(meta, "mcp"), &id);
+
+	return document_get_text(&outgoing_event(is_response ? sent->request_seq : sent->seq)->root, "id");
+}
+
+/*
  * Returns the notes for a cancellation.  If an MCP server has not made a task
  * of the call, the call itself is cancelled.  Returns NULL if the dialect
  * cannot name the task.
@@ -350,16 +409,15 @@ static Jsonb *
 outgoing_notes_for_cancel(const Call *call, const Endpoint *endpoint)
 {
 	bool		is_mcp = slice_is(endpoint->adapter, "mcp");
-	int64		question_seq;
-	int64		seq = callee_seq_sent(call->task_id, &question_seq);
-	Slice		task = outgoing_task_of_other_side(call, endpoint, question_seq);
+	CalleeSent	sent = callee_sent(call->task_id);
+	Slice		task = outgoing_task_of_other_side(call, endpoint, sent.question_seq);
 	DocumentBuilder b;
 
 	document_begin(&b);
 	if (is_mcp && slice_present(task))
 		document_put_cstring(&b, "form", "task");
 	else if (is_mcp)
-		task = document_get_text(&outgoing_event(seq)->root, "id");
+		task = outgoing_open_request(&sent);
 	else if (!slice_present(task))
 		return NULL;
 	else

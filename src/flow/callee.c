@@ -234,14 +234,18 @@ callee_goes_on(const Call *call)
 	return task != NULL && !task_status_is_over(task->status);
 }
 
-int64
-callee_seq_sent(Slice task_id, int64 *question_seq)
+CalleeSent
+callee_sent(Slice task_id)
 {
 	Task	   *task = task_look(task_id, ROWS_LATEST);
-	int64		seq = task == NULL ? 0 : callee_seq_of(task);
+	CalleeSent	sent = {0};
 
-	*question_seq = task != NULL && seq != task->request_seq ? task->question_seq : 0;
-	return seq;
+	if (task == NULL)
+		return sent;
+	sent.seq = callee_seq_of(task);
+	sent.request_seq = task->request_seq;
+	sent.question_seq = sent.seq != sent.request_seq ? task->question_seq : 0;
+	return sent;
 }
 
 Jsonb *

@@ -106,12 +106,16 @@ extern Jsonb *callee_question(const Call *call);
  */
 extern int64 callee_request_seq(const Call *call);
 
-/*
- * Returns the seq of the event that the agent was sent last for the task, or 0
- * if there is no such task.  If that was an answer, sets *question_seq to the
- * seq of the question, and otherwise to 0.
- */
-extern int64 callee_seq_sent(Slice task_id, int64 *question_seq);
+/* the events that the agent was sent for a task; all 0 if there is no such task */
+typedef struct CalleeSent
+{
+	int64		seq;			/* the last one: the request or an answer */
+	int64		question_seq;	/* the question that the answer is for, or 0 */
+	int64		request_seq;
+} CalleeSent;
+
+/* Returns what the agent has been sent for the task. */
+extern CalleeSent callee_sent(Slice task_id);
 
 /* Returns how long the answer is awaited, or 0 if there is no limit. */
 extern TimestampTz callee_awaited_until(const Call *call);

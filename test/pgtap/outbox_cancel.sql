@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(58);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -178,6 +178,38 @@ SELECT clutch.tick();
 SELECT is(fixture.state('task:o') || ' ' || fixture.hand(), 'running agent:tools 2 task tools/call', 'after an attempt that has taken too long');
 SELECT clutch.cancel('task:o', by_agent => 'agent:ui');
 SELECT is(fixture.hand(), 'cancel notifications/cancelled', 'the call is cancelled that is being made, and not the task of the first one');
+SELECT fixture.sent(202);
+
+-- a server that has asked by a request of its own is sent the response to it, and is still at work on the first call
+CREATE FUNCTION fixture.asks(id integer) RETURNS text LANGUAGE sql AS $$
+	SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_build_object('jsonrpc', '2.0', 'id', asks.id, 'method', 'elicitation/create',
+		'params', '{"message": "Which year?", "requestedSchema": {"type": "object"}}'::jsonb), is_last => false) FROM handed h
+$$;
+SELECT fixture.ask('task:elicits', skill => 'skill:tools');
+SELECT fixture.hand();
+SELECT body ->> 'id' AS call_id FROM handed \gset
+SELECT fixture.asks(0);
+SELECT clutch.answer('task:elicits', '{"year": 2026}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is((SELECT body - 'jsonrpc' #- '{result,_meta}' FROM handed), '{"id": 0, "result": {"action": "accept", "content": {"year": 2026}}}', 'a server that has asked gets the response');
+SELECT fixture.asks(1);
+SELECT clutch.answer('task:elicits', '{"year": 2027}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is((SELECT body - 'jsonrpc' #- '{result,_meta}' FROM handed), '{"id": 1, "result": {"action": "accept", "content": {"year": 2027}}}', 'and may ask again');
+SELECT clutch.cancel('task:elicits', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel notifications/cancelled', 'if the task is then cancelled');
+SELECT is((SELECT body #>> '{params,requestId}' FROM handed), :'call_id', 'it is the first call that is cancelled, and not the response');
+SELECT fixture.sent(202);
+-- the call that is repeated with an answer is a call of its own
+SELECT fixture.ask('task:inputs', skill => 'skill:tools');
+SELECT fixture.hand();
+SELECT fixture.answer('{"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "who?"}}}, "requestState": "s-1"}');
+SELECT clutch.answer('task:inputs', '{"input_responses": {"who": {"action": "accept"}}}', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'task tools/call', 'a call that is repeated with the answer');
+SELECT body ->> 'id' AS call_id FROM handed \gset
+SELECT clutch.cancel('task:inputs', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is((SELECT body #>> '{params,requestId}' FROM handed), :'call_id', 'is cancelled by its own ID');
 SELECT fixture.sent(202);
 
 -- -------------------------------------------------------------- nobody to tell

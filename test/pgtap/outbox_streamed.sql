@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(42);
+SELECT plan(51);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -167,5 +167,38 @@ SELECT is(fixture.ends(), 'sent', 'bytes in an artifact');
 SELECT is(fixture.said('task:bytes') #>> '{parts,0,raw}', (SELECT ref FROM clutch.artifacts), 'are named in the result by their reference');
 SELECT is((SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,task,artifacts,0,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.result'),
 	(SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,artifactUpdate,artifact,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.progress'), 'and come back in the dialect');
+
+-- ------------------------------------------------ an agent is asked for a stream
+CREATE FUNCTION fixture.method() RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', h.body ->> 'method', h.body #>> '{params,message,taskId}') FROM handed h $$;
+UPDATE clutch.endpoint SET headers = '{"Accept": "application/json, Text/Event-Stream"}' WHERE name = 'far';
+SELECT fixture.ask('task:stream', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'SendStreamingMessage', 'an endpoint that accepts a stream is asked for one');
+SELECT is((SELECT body #> '{params,message,parts}' FROM handed), '[{"data": {"q": 1}}]', 'with the same message');
+SELECT fixture.streams('{"task": {"id": "T", "contextId": "C", "status": {"state": "TASK_STATE_SUBMITTED"}}}');
+SELECT fixture.streams('{"statusUpdate": {"taskId": "T", "contextId": "C", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m-1", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}');
+SELECT clutch.answer('task:stream', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'SendStreamingMessage T', 'also when it is sent an answer');
+SELECT fixture.streams('{"statusUpdate": {"taskId": "T", "contextId": "C", "status": {"state": "TASK_STATE_WORKING"}}}');
+SELECT clutch.cancel('task:stream', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'CancelTask', 'but not when its task is cancelled');
+SELECT FROM handed h, clutch.outbox_done(h.id, h.attempt, 200);
+SELECT clutch.post('far', clutch.envelope('task.request', 'agent:ui', payload => '{"text": "hi"}'));
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'SendMessage', 'nor for a call to which nobody awaits an answer');
+SELECT FROM handed h, clutch.outbox_done(h.id, h.attempt, 200);
+UPDATE clutch.endpoint SET headers = '{"A2A-Version": "0.3", "accept": "text/event-stream"}' WHERE name = 'far';
+SELECT fixture.ask('task:stream-old', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'message/stream', 'in version 0.3 as well');
+SELECT is(fixture.streams('{"kind": "status-update", "taskId": "T2", "contextId": "C", "final": true, "status": {"state": "completed"}}'), 'sent', 'whose stream ends');
+UPDATE clutch.endpoint SET headers = '{"accept": "application/json"}' WHERE name = 'far';
+SELECT fixture.ask('task:no-stream', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.method(), 'SendMessage', 'an endpoint that accepts no stream responds once');
+SELECT is(fixture.ends(), 'sent', 'by the end of its task');
 
 SELECT * FROM finish();
