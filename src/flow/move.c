@@ -269,8 +269,8 @@ move_ends_without(const Task *task, const TaskEvent *event, TaskStatus from)
 }
 
 /*
- * Has the other side be told that its work is no longer wanted, if the agent
- * is behind an endpoint.  A request that no gateway has claimed is withdrawn
+ * If the agent is behind an endpoint, writes a call that tells the other side
+ * that its work is no longer wanted.  A request that no gateway has claimed is withdrawn
  * instead.  So is an answer to a question, but then the other side still waits
  * for it.  "since" is when the task began to be in its last state.
  */
