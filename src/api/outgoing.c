@@ -338,7 +338,7 @@ outgoing_cancellation(const Call *call, const Endpoint *endpoint)
 		json_put(cancel, fields[i], json_get(event, fields[i]));
 	json_put_cstring(cancel, "/type", message_type_name(MSG_TASK_CANCEL));
 	json_put(cancel, "/payload", json_new_object());
-	json_put(cancel, "/payload/reason", reason != NULL ? reason : json_get(event, "/payload/message"));
+	json_put(cancel, "/payload/reason", reason != NULL ? reason : json_get_kind(event, "/payload/message", JSON_TEXT));
 	adapter_put_recipient(cancel, call->agent_id);
 	return json_write(cancel);
 }

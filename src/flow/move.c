@@ -256,35 +256,74 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 /* ------------------------------------------------------- behind an endpoint */
 
 /*
- * Is a task that was in this state over now, although its agent, which was at
- * work on it, has not ended it?
+ * Returns the agent that is at work on the task, or waits to go on with it, or
+ * an absent slice if there is none.  An agent that has asked a question, or
+ * suspended the task, waits until it gets the task again, which needs a slot.
+ */
+static Slice
+move_agent_at_work(const Task *task)
+{
+	switch (task->status)
+	{
+		case TASK_RUNNING:
+		case TASK_INPUT_REQUIRED:
+		case TASK_SUSPENDED:
+			return task->agent_id;
+		case TASK_PENDING:
+		case TASK_ASSIGNED:
+			return claim_reason_goes_back(task->reason) && task->past_agents.n > 0 ?
+				task->past_agents.items[task->past_agents.n - 1] : SLICE_NONE;
+		default:
+			return SLICE_NONE;
+	}
+}
+
+/*
+ * Is the task over now, although the agent that was at work on it has not ended
+ * it?
  */
 static bool
-move_ends_without(const Task *task, const TaskEvent *event, TaskStatus from)
+move_ends_without(const Task *task, const TaskEvent *event, Slice at_work)
 {
-	return (from == TASK_RUNNING || from == TASK_INPUT_REQUIRED) &&
+	return slice_present(at_work) && !slice_equal(event->agent, at_work) &&
 		(task->status == TASK_CANCELLED || task->status == TASK_TIMED_OUT ||
-		 (task->status == TASK_FAILED && event->by_database)) &&
-		!slice_equal(event->agent, task->agent_id);
+		 (task->status == TASK_FAILED && event->by_database));
+}
+
+/*
+ * Has the agent had the task in an earlier attempt, which may have ended
+ * because its lease did?
+ */
+static bool
+move_may_have_lost(const Task *task, Slice agent_id)
+{
+	for (int i = 0; task->losses > 0 && i < task->past_agents.n; i++)
+		if (slice_equal(task->past_agents.items[i], agent_id))
+			return true;
+	return false;
 }
 
 /*
  * If the agent is behind an endpoint, writes a call that tells the other side
- * that its work is no longer wanted.  A request that no gateway has claimed is withdrawn
- * instead.  So is an answer to a question, but then the other side still waits
- * for it.  "since" is when the task began to be in its last state.
+ * that its work is no longer wanted.  A request that no gateway has claimed is
+ * withdrawn instead, and so is an answer to a question.  But the other side
+ * still waits for the answer, and it may still be at work on an earlier attempt.
+ * "since" is when the task began to be in its last state.
  */
 static void
-move_call_off(const Task *task, const TaskEvent *event, TimestampTz since)
+move_call_off(const Task *task, const TaskEvent *event, Slice agent_id, TimestampTz since)
 {
-	const Endpoint *endpoint = endpoint_serving(task->agent_id);
+	const Endpoint *endpoint = endpoint_serving(agent_id);
 	Call		call = {.kind = CALL_CANCEL, .seq = event->seq, .task_attempt = task->attempt};
+	bool		is_unsent;
 
-	if (endpoint == NULL || call_withdraw(endpoint->name, task->task_id, task->attempt, since) == task->request_seq ||
-		!endpoint_takes_cancel(endpoint))
+	if (endpoint == NULL)
+		return;
+	is_unsent = call_withdraw(endpoint->name, task->task_id, task->attempt, since) == task->request_seq;
+	if (!endpoint_takes_cancel(endpoint) || (is_unsent && !move_may_have_lost(task, agent_id)))
 		return;
 	call.endpoint = endpoint->name;
-	call.agent_id = task->agent_id;
+	call.agent_id = agent_id;
 	call.run_id = task->run_id;
 	call.task_id = task->task_id;
 	call_put(&call);
@@ -319,8 +358,8 @@ static Receipt
 move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 {
 	Slice		agent_id = task->agent_id;
-	TaskStatus	from = task->status;
-	TaskStatus	to = from;
+	Slice		at_work = move_agent_at_work(task);
+	TaskStatus	to = task->status;
 	TimestampTz since = task->since;
 	int64		kind = task->queue_kind;
 	AttemptOutcome outcome;
@@ -330,7 +369,7 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	if (notice != NULL)
 		event->at = clock_now();
 	outcome = step_outcome(task, event);
-	(void) transition_find(from, event->step, &to);
+	(void) transition_find(task->status, event->step, &to);
 	move_leave_agent(task, event->step, to);
 	move_leave_place(task, event, to, outcome);
 	receipt = record(task, notice, event);
@@ -340,8 +379,8 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	move_enter_place(task, event, kind);
 	task_save(task);
 	move_add_consequences(task, event, outcome, agent_id);
-	if (move_ends_without(task, event, from))
-		move_call_off(task, event, since);
+	if (move_ends_without(task, event, at_work))
+		move_call_off(task, event, at_work, since);
 	return receipt;
 }
 

@@ -115,7 +115,8 @@ extern bool call_is_unclaimed(Slice endpoint, Slice task_id, int task_attempt, T
 /*
  * If there is such a call, and no gateway is claiming it right now, ends it as
  * CALL_VOID, and returns the seq of the event that it would have sent.
- * Returns 0 otherwise.
+ * Returns 0 otherwise, and also if a gateway had claimed the call before
+ * call_revive.
  */
 extern int64 call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since);
 

@@ -231,5 +231,6 @@ call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since
 	if (call == NULL || call_attempts(call) > 0)
 		return 0;
 	call_end(call, CALL_VOID, 0, CALL_UNWANTED);
-	return call->seq;
+	/* before an operator had it sent again, it may have arrived */
+	return call->attempt > 0 ? 0 : call->seq;
 }

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(58);
+SELECT plan(67);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -90,6 +90,54 @@ SELECT is(fixture.hand(), 'cancel CancelTask', 'also if there is no answer at al
 SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs-5', 'by the ID in the question');
 SELECT fixture.sent();
 
+-- it has been answered, but has no slot, or is paused, so it has not got the answer
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('one', 'https://one.example/a2a', 'a2a', 'agent:one');
+SELECT fixture.agent('one', 1, ARRAY['skill:one']);
+SELECT fixture.ask('task:full', skill => 'skill:one');
+SELECT fixture.hand();
+SELECT fixture.answer('{"statusUpdate": {"taskId": "theirs-7", "contextId": "c", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}');
+SELECT fixture.ask('task:next', skill => 'skill:one');
+SELECT fixture.hand();
+SELECT FROM clutch.answer('task:full', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT is(fixture.state('task:full'), 'pending 2', 'an agent without a free slot does not get the answer yet');
+SELECT clutch.cancel('task:full', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel CancelTask', 'but it waits for it, so it is told');
+SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs-7', 'by the ID in the question');
+SELECT fixture.sent();
+SELECT clutch.cancel('task:next', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'a task without a question has none');
+SELECT fixture.ask('task:both', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.progress', 'agent:west', run_id => t.run_id, thread_id => t.thread_id, task_id => 'task:both', payload => '{"state": "input_required", "question": "which?"}')
+	FROM clutch.tasks t WHERE t.task_id = 'task:both';
+BEGIN;
+SELECT FROM clutch.answer('task:both', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:both', by_agent => 'agent:ui');
+COMMIT;
+SELECT is(fixture.calls('task:both'), 'task sent, cancel pending', 'nor does one whose task is cancelled in the transaction of the answer');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+
+-- it waits for something else
+SELECT fixture.ask('task:waits', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.suspend('agent:west', 'task:waits', '{"for_ms": 3600000}');
+SELECT clutch.cancel('task:waits', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'an agent that has suspended its task is told as well');
+SELECT fixture.sent(202);
+
+-- an operator has the request sent again
+SELECT fixture.ask('task:again', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.outbox_retry(id) FROM clutch.outbox WHERE task_id = 'task:again';
+SELECT clutch.cancel('task:again', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:again'), 'task void nobody waits for the answer any more, cancel pending', 'a request that has arrived before is withdrawn, and cancelled');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+
 -- ---------------------------------------------------------------- other ends
 SELECT fixture.at(100);
 SELECT fixture.ask('task:due', skill => 'skill:far', orders => '{"deadline": "2026-01-01T12:02:00Z"}');
@@ -138,15 +186,25 @@ SELECT is(fixture.hand(), 'task task.request', 'a task that is taken up again');
 SELECT is((SELECT failure FROM clutch.outbox WHERE task_id = 'task:late' AND kind = 'cancel'), 'the task goes on', 'is not cancelled any more');
 SELECT clutch.finish('agent:west', 'task:late');
 
-SET clutch.max_lease_losses = 1;
-SELECT fixture.ask('task:lost', skill => 'skill:west');
+SELECT fixture.ask('task:away', skill => 'skill:west');
 SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT fixture.at(401);
 SELECT clutch.tick();
-SELECT is(fixture.hand(), 'task task.request', 'a lease that has ended');
+SELECT clutch.cancel('task:away', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:away'), 'task sent, task void nobody waits for the answer any more, cancel pending', 'an agent may be at work on an attempt whose lease has ended, although the next one was not sent');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+
+SET clutch.max_lease_losses = 1;
+SELECT fixture.ask('task:lost', skill => 'skill:west');
+SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT fixture.at(502);
+SELECT clutch.tick();
+SELECT is(fixture.hand(), 'task task.request', 'a lease that has ended');
+SELECT fixture.sent(202);
+SELECT fixture.at(603);
 SELECT clutch.tick();
 SELECT is(fixture.calls('task:lost'), 'task sent, task sent, cancel pending', 'so often that the task fails');
 SELECT is(fixture.hand(), 'cancel task.cancel', 'makes nobody need the answer any more');
@@ -173,7 +231,7 @@ SELECT fixture.sent();
 SELECT fixture.ask('task:o', skill => 'skill:tools');
 SELECT fixture.hand();
 SELECT fixture.answer('{"resultType": "task", "taskId": "t-10", "status": "working"}', false);
-SELECT fixture.at(700);
+SELECT fixture.at(800);
 SELECT clutch.tick();
 SELECT is(fixture.state('task:o') || ' ' || fixture.hand(), 'running agent:tools 2 task tools/call', 'after an attempt that has taken too long');
 SELECT clutch.cancel('task:o', by_agent => 'agent:ui');
@@ -210,6 +268,15 @@ SELECT body ->> 'id' AS call_id FROM handed \gset
 SELECT clutch.cancel('task:inputs', by_agent => 'agent:ui');
 SELECT fixture.hand();
 SELECT is((SELECT body #>> '{params,requestId}' FROM handed), :'call_id', 'is cancelled by its own ID');
+SELECT fixture.sent(202);
+
+-- a reason is a text
+SELECT fixture.ask('task:odd', skill => 'skill:tools');
+SELECT fixture.hand();
+INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.cancel', 'agent:ui', run_id => t.run_id, thread_id => t.thread_id, task_id => 'task:odd', payload => '{"reason": 5, "message": {"text": "no"}}')
+	FROM clutch.tasks t WHERE t.task_id = 'task:odd';
+SELECT fixture.hand();
+SELECT is((SELECT body #> '{params,reason}' FROM handed), NULL, 'a reason that is no text is not sent');
 SELECT fixture.sent(202);
 
 -- -------------------------------------------------------------- nobody to tell
