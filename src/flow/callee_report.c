@@ -225,6 +225,35 @@ callee_part(JsonbContainer *envelope, const char *key)
 	return document_get(envelope, key, &value) ? document_of_value(&value) : NULL;
 }
 
+/* Returns the ID of the message in which an agent of A2A asks, or an absent slice. */
+static Slice
+callee_asked_by(JsonbContainer *envelope)
+{
+	return document_get_text(document_get_container(document_get_container(document_get_container(envelope, "meta"), "a2a"),
+													"said"), "messageId");
+}
+
+/*
+ * Is it the question that the call has answered?  The stream that follows an
+ * answer may begin with the state in which the other side's task was until
+ * then.  A question without an ID is the same if it says the same.
+ */
+static bool
+callee_repeats_question(const Call *call, JsonbContainer *envelope, Jsonb *payload)
+{
+	Jsonb	   *question = callee_asks(payload) ? callee_question(call) : NULL;
+	Slice		asked_by = callee_asked_by(envelope);
+	Jsonb	   *asked;
+
+	if (question == NULL)
+		return false;
+	if (slice_present(asked_by))
+		return slice_equal(asked_by, callee_asked_by(&question->root));
+	asked = callee_part(&question->root, "payload");
+	return !slice_present(callee_asked_by(&question->root)) && asked != NULL &&
+		compareJsonbContainers(&payload->root, &asked->root) == 0;
+}
+
 CalleeState
 callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const List *made, bool is_last)
 {
@@ -243,6 +272,8 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 				 errhint("Answer a call with a progress, a result, an error or a message; send anything else with clutch.send.")));
 	answer.payload = given == MSG_TASK_CANCEL ?
 		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
+	if (!is_last && slice_is(endpoint->adapter, "a2a") && callee_repeats_question(call, envelope, answer.payload))
+		return CALLEE_GOES_ON;
 	/* in a stream of LangGraph, nothing but its end says that the run has ended */
 	if (answer.type == MSG_TASK_PROGRESS && is_last && slice_is(endpoint->adapter, "langgraph") && !callee_asks(answer.payload))
 		answer.type = MSG_TASK_RESULT;

@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(51);
+SELECT plan(59);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -167,6 +167,36 @@ SELECT is(fixture.ends(), 'sent', 'bytes in an artifact');
 SELECT is(fixture.said('task:bytes') #>> '{parts,0,raw}', (SELECT ref FROM clutch.artifacts), 'are named in the result by their reference');
 SELECT is((SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,task,artifacts,0,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.result'),
 	(SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,artifactUpdate,artifact,parts}' FROM clutch.events e WHERE e.task_id = 'task:bytes' AND e.type = 'task.progress'), 'and come back in the dialect');
+
+-- ----------------------------------------------- the stream that follows an answer
+CREATE FUNCTION fixture.asks(message text, text text, is_last boolean) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('task', jsonb_build_object('id', 'T', 'contextId', 'C', 'status', jsonb_build_object('state', 'TASK_STATE_INPUT_REQUIRED',
+		'message', jsonb_strip_nulls(jsonb_build_object('messageId', message, 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('text', text))))))), is_last)
+$$;
+SELECT fixture.ask('task:asked-twice', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.asks('m-1', 'which?', true);
+SELECT clutch.answer('task:asked-twice', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is(fixture.asks('m-1', 'which?', false), 'pending', 'may begin with the question that was answered');
+SELECT is(fixture.state('task:asked-twice'), 'running agent:far 2', 'which does not ask again');
+SELECT is(fixture.asks('m-2', 'which?', false), 'sent', 'another question');
+SELECT is(fixture.state('task:asked-twice'), 'input_required agent:far 2', 'does');
+SELECT clutch.answer('task:asked-twice', '{"text": "the other one"}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT is(fixture.asks('m-2', 'which?', false), 'pending', 'and so on');
+SELECT is(fixture.ends('{"messageId": "m-3", "role": "ROLE_AGENT", "parts": [{"text": "done"}]}'), 'sent', 'until the end');
+SELECT is(fixture.said('task:asked-twice'), '{"text": "done"}', 'which is not lost');
+SELECT fixture.ask('task:insists', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.asks('m-1', 'which?', true);
+SELECT clutch.answer('task:insists', '{"text": "that one"}', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT fixture.asks('m-1', 'which?', true);
+SELECT is(fixture.state('task:insists'), 'input_required agent:far 2', 'an answer that ends with the question asks again');
+SELECT clutch.cancel('task:insists', by_agent => 'agent:ui');
+SELECT fixture.hand();
+SELECT FROM handed h, clutch.outbox_done(h.id, h.attempt, 200);
 
 -- ------------------------------------------------ an agent is asked for a stream
 CREATE FUNCTION fixture.method() RETURNS text LANGUAGE sql AS
