@@ -171,9 +171,12 @@ BEGIN
 	RETURN QUERY
 		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7)), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
 			   a.url, d.adapter, endpoints_of.agent_id,
-			   CASE WHEN d.adapter = 'a2a' AND coalesce(card #>> '{meta,a2a,supportedInterfaces,0,protocolVersion}',
+			   CASE d.adapter WHEN 'a2a' THEN nullif(
+					CASE WHEN coalesce(card #>> '{meta,a2a,supportedInterfaces,0,protocolVersion}',
 						CASE WHEN card #> '{meta,a2a,supportedInterfaces}' IS NULL THEN card #>> '{meta,a2a,protocolVersion}' END) LIKE '0.%'
-					THEN '{"A2A-Version": "0.3"}'::jsonb END
+						THEN '{"A2A-Version": "0.3"}'::jsonb ELSE '{}' END ||
+					CASE WHEN card @> '{"meta": {"a2a": {"capabilities": {"streaming": true}}}}'
+						THEN '{"accept": "application/json, text/event-stream"}'::jsonb ELSE '{}' END, '{}') END
 		FROM (SELECT e.key, e.value ->> 'url'
 			  FROM jsonb_each(CASE WHEN jsonb_typeof(card -> 'endpoints') = 'object' THEN card -> 'endpoints' ELSE '{}' END) AS e
 			  UNION ALL

@@ -7,7 +7,7 @@
  */
 #include "clutch.h"
 
-#include "api/outgoing.h"
+#include "api/outgoing_part.h"
 
 #include "adapters/adapter.h"
 #include "api/outbox_fn.h"
@@ -62,8 +62,7 @@ outgoing_task_in(Jsonb *report, const char *adapter)
 	return document_get_text(document_get_container(document_get_container(&report->root, "meta"), adapter), "task");
 }
 
-/* Reads an event.  Raises 02000 if it is no longer in the log. */
-static Jsonb *
+Jsonb *
 outgoing_event(int64 seq)
 {
 	Jsonb	   *envelope = seq == 0 ? NULL : event_read(seq, ROWS_LATEST);
@@ -98,14 +97,22 @@ outgoing_addressed(Jsonb *envelope, Slice agent_id)
 }
 
 /*
- * Returns the first required tool that is in the list of tools from which the
- * card of the agent was made (adapters/card_mcp.c), or an absent slice.
+ * Returns the tools in the list from which the card of the agent was made, by
+ * name (adapters/card_mcp.c), or NULL if it was made from something else.
  */
+static Json *
+outgoing_listed_tools(Slice agent_id)
+{
+	Jsonb	   *card = slice_present(agent_id) ? agent_read_document(agent_id) : NULL;
+
+	return card == NULL ? NULL : json_get_kind(json_read(card), "/meta/mcp/tools", JSON_OBJECT);
+}
+
+/* Returns the first required tool that is in the list of the agent's tools, or an absent slice. */
 static Slice
 outgoing_required_tool(const Json *request, Slice agent_id)
 {
-	Jsonb	   *card = agent_read_document(agent_id);
-	Json	   *tools = card == NULL ? NULL : json_get_kind(json_read(card), "/meta/mcp/tools", JSON_OBJECT);
+	Json	   *tools = outgoing_listed_tools(agent_id);
 	Json	   *requires = json_get_kind(request, "/requires", JSON_ARRAY);
 
 	for (int i = 0; tools != NULL && requires != NULL && i < requires->n; i++)
@@ -146,11 +153,23 @@ outgoing_request_of_mcp(Jsonb *envelope, Slice agent_id)
 }
 
 /*
- * Raises 42704 if the endpoint does not serve the agent or the server that is
- * called.  It may have been given to another one while the call was waiting,
- * which must not see what was sent to the first.
+ * If the document calls a tool that demands to be called as a task, makes it
+ * such a call.  The server then responds with its task at once.
  */
-static void
+static Jsonb *
+outgoing_as_task(Jsonb *document, Slice agent_id)
+{
+	Json	   *raw = json_read(document);
+	Slice		name = json_says(raw, "/method", "tools/call") ? json_get_text(raw, "/params/name") : SLICE_NONE;
+	Json	   *tools = slice_present(name) ? outgoing_listed_tools(agent_id) : NULL;
+
+	if (tools == NULL || !json_says(json_member(tools, name), "/execution/taskSupport", "required"))
+		return document;
+	json_put(raw, "/params/task", json_new_object());
+	return json_write(raw);
+}
+
+void
 outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
 	JsonbContainer *payload = call->kind == CALL_TOOL ? document_get_container(&envelope->root, "payload") : NULL;
@@ -212,11 +231,7 @@ outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
 	return slice_is(endpoint->adapter, "mcp") && payload != NULL && document_get(payload, "input_requests", &requests);
 }
 
-/*
- * Was the question a request of an MCP server, to which the answer is the
- * response?  If so, sets *id to the ID of the request.
- */
-static bool
+bool
 outgoing_is_asked_by_request(JsonbContainer *asked, JsonbValue *id)
 {
 	JsonbContainer *native = document_get_container(asked, "native");
@@ -318,135 +333,19 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	return document_end(&b);
 }
 
-/* -------------------------------------------------------------- cancellations */
-
-/*
- * Returns the cancellation of the task.  The task may have ended in another
- * way, and what the event says besides is not for the other side.
- */
-static Jsonb *
-outgoing_cancellation(const Call *call, const Endpoint *endpoint)
-{
-	static const char *const fields[] = {"/v", "/id", "/ts", "/run_id", "/thread_id", "/task_id", "/from", "/trace"};
-	Jsonb	   *envelope = outgoing_event(call->seq);
-	Json	   *event = json_read(envelope);
-	Json	   *reason = json_get_kind(event, "/payload/reason", JSON_TEXT);
-	Json	   *cancel = json_new_object();
-
-	outgoing_require_callee(call, endpoint, envelope);
-	for (int i = 0; i < lengthof(fields); i++)
-		json_put(cancel, fields[i], json_get(event, fields[i]));
-	json_put_cstring(cancel, "/type", message_type_name(MSG_TASK_CANCEL));
-	json_put(cancel, "/payload", json_new_object());
-	json_put(cancel, "/payload/reason", reason != NULL ? reason : json_get_kind(event, "/payload/message", JSON_TEXT));
-	adapter_put_recipient(cancel, call->agent_id);
-	return json_write(cancel);
-}
-
-/*
- * Returns the ID by which the other side has last called the task, in a report
- * of this attempt or in the question that was answered before it, or an absent
- * slice.  The scan returns the latest events first, except for those in space
- * that was free, so few envelopes are read.
- */
-static Slice
-outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 question_seq)
-{
-	const char *adapter = slice_cstring(endpoint->adapter);
-	Slice		task = SLICE_NONE;
-	int64		last = 0;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, call->task_id);
-	rows_start(&scan);
-	while (rows_previous(&scan))
-	{
-		int64		seq = rows_int8(&scan, Anum_event_seq);
-		Jsonb	   *report;
-		Slice		named;
-
-		CHECK_FOR_INTERRUPTS();
-		if (seq < last || !slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id) ||
-			(rows_int4(&scan, Anum_event_attempt) != call->task_attempt && seq != question_seq))
-			continue;
-		report = rows_jsonb(&scan, Anum_event_envelope);
-		named = outgoing_task_in(report, adapter);
-		if (slice_present(named))
-		{
-			task = slice_copy(named);
-			last = seq;
-		}
-		/* the other side may have sent many and large reports that name no task */
-		pfree(report);
-	}
-	rows_end(&scan);
-	return task;
-}
-
-/*
- * Returns the ID of the request that an MCP server is at work on.  It is that
- * of the last call, unless this was the response to a request of the server:
- * then the call in which the server has asked is still open.
- */
-static Slice
-outgoing_open_request(const CalleeSent *sent)
-{
-	Jsonb	   *question = sent->question_seq == 0 ? NULL : event_read(sent->question_seq, ROWS_LATEST);
-	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
-	JsonbValue	id;
-	bool		is_response = meta != NULL && outgoing_is_asked_by_request(document_get_container(meta, "mcp"), &id);
-
-	return document_get_text(&outgoing_event(is_response ? sent->request_seq : sent->seq)->root, "id");
-}
-
-/*
- * Returns the notes for a cancellation.  If an MCP server has not made a task
- * of the call, the call itself is cancelled.  Returns NULL if the dialect
- * cannot name the task.
- */
-static Jsonb *
-outgoing_notes_for_cancel(const Call *call, const Endpoint *endpoint)
-{
-	bool		is_mcp = slice_is(endpoint->adapter, "mcp");
-	CalleeSent	sent = callee_sent(call->task_id);
-	Slice		task = outgoing_task_of_other_side(call, endpoint, sent.question_seq);
-	DocumentBuilder b;
-
-	document_begin(&b);
-	if (is_mcp && slice_present(task))
-		document_put_cstring(&b, "form", "task");
-	else if (is_mcp)
-		task = outgoing_open_request(&sent);
-	else if (!slice_present(task))
-		return NULL;
-	else
-		document_put_text(&b, "v", outgoing_a2a_version(endpoint));
-	document_put_text(&b, "task", task);
-	return document_end(&b);
-}
-
-static Jsonb *
-outgoing_cancel(const Call *call, const Endpoint *endpoint)
-{
-	Jsonb	   *envelope = outgoing_cancellation(call, endpoint);
-	bool		is_ours = slice_is(endpoint->adapter, "peer");
-	Jsonb	   *notes = is_ours ? NULL : outgoing_notes_for_cancel(call, endpoint);
-
-	return is_ours || notes != NULL ? outbox_document(envelope, endpoint->adapter, notes, 0) : NULL;
-}
-
 Jsonb *
 outgoing_document(const Call *call, const Endpoint *endpoint)
 {
 	Jsonb	   *envelope;
+	Jsonb	   *document;
 
 	if (call->body != NULL)
 		return call->body;
 	if (call->kind == CALL_CANCEL)
 		return outgoing_cancel(call, endpoint);
 	envelope = outgoing_envelope(call, endpoint, call->seq);
-	return outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
+	document = outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
+	return slice_is(endpoint->adapter, "mcp") ? outgoing_as_task(document, endpoint->serves) : document;
 }
 
 /* -------------------------------------------------------------------- headers */

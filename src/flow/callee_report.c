@@ -254,6 +254,19 @@ callee_repeats_question(const Call *call, JsonbContainer *envelope, Jsonb *paylo
 		compareJsonbContainers(&payload->root, &asked->root) == 0;
 }
 
+/*
+ * Does a status of MCP say that the server has completed its task, without the
+ * result?  The result is then a response of its own (adapters/mcp_status.c).
+ */
+static bool
+callee_awaits_result(JsonbContainer *envelope)
+{
+	JsonbContainer *notes = document_get_container(document_get_container(envelope, "meta"), "mcp");
+
+	return notes != NULL && slice_is(document_get_text(notes, "form"), "status") &&
+		!slice_present(document_get_text(notes, "holds"));
+}
+
 CalleeState
 callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const List *made, bool is_last)
 {
@@ -273,6 +286,8 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 	answer.payload = given == MSG_TASK_CANCEL ?
 		callee_error_payload("CANCELLED", "the other side has cancelled the task", false) : callee_part(envelope, "payload");
 	if (!is_last && slice_is(endpoint->adapter, "a2a") && callee_repeats_question(call, envelope, answer.payload))
+		return CALLEE_GOES_ON;
+	if (given == MSG_TASK_RESULT && !is_last && slice_is(endpoint->adapter, "mcp") && callee_awaits_result(envelope))
 		return CALLEE_GOES_ON;
 	/* in a stream of LangGraph, nothing but its end says that the run has ended */
 	if (answer.type == MSG_TASK_PROGRESS && is_last && slice_is(endpoint->adapter, "langgraph") && !callee_asks(answer.payload))

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(154);
+SELECT plan(169);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -128,7 +128,7 @@ SELECT fixture.claimed('agent:ken');
 SELECT fixture.ask('task:h', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
 SELECT count(*) AS before FROM clutch.events \gset
-SELECT is(fixture.answer(fixture.result('{"taskId": "task:victim", "status": "completed"}'), false), 'sent', 'an answer that names another task');
+SELECT is(fixture.answer(fixture.result('{"taskId": "task:victim", "status": "completed"}')), 'sent', 'an answer that names another task');
 SELECT is(fixture.state('task:victim'), 'running agent:ken 1', 'does not touch it');
 SELECT is(fixture.state('task:h'), 'completed agent:far 1', 'and ends its own');
 SELECT fixture.ask('task:i', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
@@ -452,6 +452,35 @@ SELECT is(fixture.hand(), 'task tools/call skill.count 1', 'whatever the tool is
 SELECT fixture.answer(fixture.result('{"content": []}'));
 SELECT fixture.ask('task:direct', 'agent:mcp.disk', skill => 'tool:disk');
 SELECT is(fixture.hand(), 'task tools/call clutch.send 1', 'a request that requires no tool of the server is sent as it is');
+
+-- --------------------------------------- a tool that can be called only as a task
+TRUNCATE clutch.outbox;
+SELECT clutch.import_card('{"tools": [{"name": "dig", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "required"}}, {"name": "skim", "inputSchema": {"type": "object"}, "execution": {"taskSupport": "optional"}}]}', 'agent:mcp.mine') \g /dev/null
+INSERT INTO clutch.endpoint (name, url, adapter, serves, agents) VALUES ('mine', 'https://mine.example/mcp', 'mcp', 'agent:mcp.mine', '{agent:ken}');
+SELECT fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files', 'tool:mine']);
+SELECT fixture.ask('task:skim', skill => 'tool:skim');
+SELECT fixture.hand();
+SELECT is((SELECT body #> '{params,task}' FROM handed), NULL, 'a tool that can also be called otherwise is called otherwise');
+SELECT fixture.answer(fixture.result('{"content": []}'));
+SELECT fixture.ask('task:dig', skill => 'tool:dig');
+SELECT is(fixture.hand(), 'task tools/call dig 1', 'any other one is called');
+SELECT is((SELECT body #> '{params,task}' FROM handed), '{}', 'as a task');
+SELECT is(fixture.answer(fixture.result('{"task": {"taskId": "t-1", "status": "working", "pollInterval": 500}}'), false), 'pending', 'the server makes a task');
+SELECT is(fixture.last('task:dig'), 'task.progress agent:mcp.mine agent:ui {"state": "working"}', 'which is at work');
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {"taskId": "t-1", "status": "completed"}}', false), 'pending', 'that it is completed');
+SELECT is(fixture.state('task:dig'), 'running agent:mcp.mine 1', 'is not yet the result');
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 7, "result": {"content": [{"type": "text", "text": "gold"}], "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t-1"}}}}'), 'sent', 'which is a response of its own');
+SELECT is(fixture.last('task:dig'), 'task.result agent:mcp.mine agent:ui {"text": "gold"}', 'and ends the task');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.mine'], payload => '{"tool": "mcp:mine/dig", "args": {"deep": 1}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:victim')) \g /dev/null
+SELECT is(fixture.hand(), 'tool tools/call dig 1', 'the call of an agent');
+SELECT is((SELECT concat_ws(' ', body #> '{params,arguments}', body #> '{params,task}') FROM handed), '{"deep": 1} {}', 'is made a task as well');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-2", "status": "completed"}'), false), 'pending', 'and has no result');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "silver"}]}')), 'sent', 'before the server has responded with it');
+SELECT is(fixture.last('task:victim'), 'tool.result agent:mcp.mine agent:ken {"text": "silver"}', 'to the agent');
+SELECT fixture.ask('task:shallow', skill => 'tool:dig');
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result('{"taskId": "t-3", "status": "completed", "statusMessage": "nothing there"}'));
+SELECT is(fixture.last('task:shallow'), 'task.result agent:mcp.mine agent:ui {"message": "nothing there"}', 'a status that nothing follows is the result');
 
 -- --------------------------------------- an endpoint that is given to another agent
 TRUNCATE clutch.outbox;

@@ -1,6 +1,6 @@
 -- Endpoints that cards name: an operator makes them, and nothing is called before.
 \ir ../fixtures/tap.sql
-SELECT plan(17);
+SELECT plan(19);
 
 SELECT clutch.import_card('{"name": "Recipe Agent", "description": "Reads recipes", "version": "1.0.0", "supportedInterfaces": [{"url": "https://recipes.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "parse", "name": "Parse", "description": "Parses", "tags": ["recipe"]}]}') \g /dev/null
@@ -19,6 +19,12 @@ SELECT clutch.import_card('{"name": "Old Agent", "description": "Reads", "versio
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
 SELECT is((SELECT headers FROM clutch.endpoints_of('agent:old-agent')), '{"A2A-Version": "0.3"}', 'an agent of version 0.3 is to be sent that version');
 SELECT is((SELECT headers FROM clutch.endpoints_of('agent:recipe-agent')), NULL, 'and one of version 1.0 needs no header');
+SELECT clutch.import_card('{"name": "Live Agent", "description": "Streams", "version": "1.0.0", "url": "https://live.example/a2a", "protocolVersion": "0.3.0",
+	"capabilities": {"streaming": true}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
+SELECT is((SELECT headers FROM clutch.endpoints_of('agent:live-agent')), '{"accept": "application/json, text/event-stream", "A2A-Version": "0.3"}', 'an agent that can stream is to be asked for a stream');
+SELECT clutch.import_card('{"name": "New Agent", "description": "Streams", "version": "1.0.0", "supportedInterfaces": [{"url": "https://new.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+	"capabilities": {"streaming": true}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
+SELECT is((SELECT headers FROM clutch.endpoints_of('agent:new-agent')), '{"accept": "application/json, text/event-stream"}', 'in either version');
 SELECT is((SELECT name FROM clutch.endpoints_of('agent:9 Odd/Name')), 'odd-name', 'a name that an endpoint may have');
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered');
 SELECT throws_ok('SELECT clutch.endpoints_of(NULL)', '22004', 'argument "agent_id" must not be null', 'no agent');
