@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * json_schema.h
- *	  JSON Schema, draft 2020-12: compiled once, run on jsonb in place.
+ *	  JSON Schema, draft 2020-12 and draft-07: compiled once, run on jsonb in
+ *	  place.
  *
  * All vocabularies except content are supported; format is an assertion only
  * if the setting clutch.assert_formats, or the vocabulary of a meta-schema,

@@ -59,7 +59,7 @@ json_schema_text(const JsonbValue *value)
 
 /* ------------------------------------------------------------ schemas in schemas */
 
-static void
+void
 json_schema_read_rest(const KeywordSight *at)
 {
 	json_schema_check(at)->rest = json_schema_read(at->c, at->node, at->value, at->keyword->name,
@@ -78,7 +78,7 @@ json_schema_read_part(const KeywordSight *at)
 													   at->keyword->name, SLICE_NONE, -1);
 }
 
-static void
+void
 json_schema_read_array(const KeywordSight *at)
 {
 	JsonbContainer *array = json_schema_expect(at, false, "an array of schemas");
@@ -178,20 +178,13 @@ json_schema_read_reference(const KeywordSight *at)
 	at->c->pending = lappend(at->c->pending, pending);
 }
 
-static void
-json_schema_read_anchor(const KeywordSight *at)
+void
+json_schema_add_anchor(const KeywordSight *at, Slice name, bool dynamic)
 {
 	SchemaAnchor *anchor;
-	Slice		name = json_schema_text(at->value);
 	SchemaResource *resource = at->node->resource;
 	ListCell   *cell;
 
-	if (name.len == 0 || memchr(name.s, '#', name.len) || memchr(name.s, '/', name.len))
-	{
-		json_schema_refuse(at, "WRONG_FORMAT",
-						   "a string of letters, digits, \"-\", \"_\" and \".\"");
-		return;
-	}
 	foreach(cell, resource->anchors)
 	{
 		SchemaAnchor *other = lfirst(cell);
@@ -201,9 +194,21 @@ json_schema_read_anchor(const KeywordSight *at)
 	}
 	anchor = palloc(sizeof(SchemaAnchor));
 	anchor->name = name;
-	anchor->dynamic = at->keyword->part == 1;
+	anchor->dynamic = dynamic;
 	anchor->node = at->node;
 	resource->anchors = lappend(resource->anchors, anchor);
+}
+
+static void
+json_schema_read_anchor(const KeywordSight *at)
+{
+	Slice		name = json_schema_text(at->value);
+
+	if (name.len == 0 || memchr(name.s, '#', name.len) || memchr(name.s, '/', name.len))
+		json_schema_refuse(at, "WRONG_FORMAT",
+						   "a string of letters, digits, \"-\", \"_\" and \".\"");
+	else
+		json_schema_add_anchor(at, name, at->keyword->part == 1);
 }
 
 /* -------------------------------------------------------------- the keywords */
@@ -212,12 +217,16 @@ json_schema_read_anchor(const KeywordSight *at)
 #define APPLICATOR	VOCABULARY_APPLICATOR
 #define VALIDATION	VOCABULARY_VALIDATION
 #define UNEVALUATED	VOCABULARY_UNEVALUATED
+#define DRAFT_7		VOCABULARY_DRAFT_7
+
+/* in the table: a keyword that draft-07 does not have, or reads differently */
+#define NEWER		(1 << 30)
 
 static const SchemaKeyword schema_keywords[] = {
 	{"$ref", CORE, CHECK_REF, json_schema_read_reference},
-	{"$dynamicRef", CORE, CHECK_DYNAMIC_REF, json_schema_read_reference},
-	{"$anchor", CORE, 0, json_schema_read_anchor, 0},
-	{"$dynamicAnchor", CORE, 0, json_schema_read_anchor, 1},
+	{"$dynamicRef", CORE | NEWER, CHECK_DYNAMIC_REF, json_schema_read_reference},
+	{"$anchor", CORE | NEWER, 0, json_schema_read_anchor, 0},
+	{"$dynamicAnchor", CORE | NEWER, 0, json_schema_read_anchor, 1},
 	{"$defs", CORE, 0, json_schema_read_definitions},
 	{"type", VALIDATION, CHECK_TYPE, json_schema_read_type},
 	{"enum", VALIDATION, CHECK_ENUM, json_schema_read_enum},
@@ -234,15 +243,15 @@ static const SchemaKeyword schema_keywords[] = {
 	{"maxItems", VALIDATION, CHECK_MAX_ITEMS, json_schema_read_count},
 	{"minItems", VALIDATION, CHECK_MIN_ITEMS, json_schema_read_count},
 	{"uniqueItems", VALIDATION, CHECK_UNIQUE_ITEMS, json_schema_read_unique},
-	{"prefixItems", APPLICATOR, CHECK_ITEMS, json_schema_read_array},
-	{"items", APPLICATOR, CHECK_ITEMS, json_schema_read_rest},
+	{"prefixItems", APPLICATOR | NEWER, CHECK_ITEMS, json_schema_read_array},
+	{"items", APPLICATOR | NEWER, CHECK_ITEMS, json_schema_read_rest},
 	{"contains", APPLICATOR, CHECK_CONTAINS, json_schema_read_rest},
-	{"minContains", VALIDATION, CHECK_CONTAINS, json_schema_read_count},
-	{"maxContains", VALIDATION, CHECK_CONTAINS, json_schema_read_max_contains},
+	{"minContains", VALIDATION | NEWER, CHECK_CONTAINS, json_schema_read_count},
+	{"maxContains", VALIDATION | NEWER, CHECK_CONTAINS, json_schema_read_max_contains},
 	{"maxProperties", VALIDATION, CHECK_MAX_PROPERTIES, json_schema_read_count},
 	{"minProperties", VALIDATION, CHECK_MIN_PROPERTIES, json_schema_read_count},
 	{"required", VALIDATION, CHECK_REQUIRED, json_schema_read_required},
-	{"dependentRequired", VALIDATION, CHECK_DEPENDENT_REQUIRED, json_schema_read_dependent_required},
+	{"dependentRequired", VALIDATION | NEWER, CHECK_DEPENDENT_REQUIRED, json_schema_read_dependent_required},
 	{"propertyNames", APPLICATOR, CHECK_PROPERTY_NAMES, json_schema_read_rest},
 	{"properties", APPLICATOR, CHECK_PROPERTIES, json_schema_read_object_of},
 	{"patternProperties", APPLICATOR, CHECK_PROPERTIES, json_schema_read_patterns},
@@ -254,9 +263,14 @@ static const SchemaKeyword schema_keywords[] = {
 	{"if", APPLICATOR, CHECK_IF, json_schema_read_part, 0},
 	{"then", APPLICATOR, CHECK_IF, json_schema_read_part, 1},
 	{"else", APPLICATOR, CHECK_IF, json_schema_read_part, 2},
-	{"dependentSchemas", APPLICATOR, CHECK_DEPENDENT_SCHEMAS, json_schema_read_object_of},
+	{"dependentSchemas", APPLICATOR | NEWER, CHECK_DEPENDENT_SCHEMAS, json_schema_read_object_of},
 	{"unevaluatedItems", UNEVALUATED, CHECK_UNEVALUATED_ITEMS, json_schema_read_rest},
 	{"unevaluatedProperties", UNEVALUATED, CHECK_UNEVALUATED_PROPERTIES, json_schema_read_rest},
+	{"$id", DRAFT_7, 0, json_schema_read_named_by_id},
+	{"definitions", DRAFT_7, 0, json_schema_read_definitions},
+	{"items", DRAFT_7, CHECK_ITEMS, json_schema_read_items},
+	{"additionalItems", DRAFT_7, CHECK_ITEMS, json_schema_read_additional_items},
+	{"dependencies", DRAFT_7, CHECK_DEPENDENT_SCHEMAS, json_schema_read_dependencies},
 };
 
 /*
@@ -266,12 +280,17 @@ static const SchemaKeyword schema_keywords[] = {
 static const SchemaKeyword *
 json_schema_keyword(const SchemaNode *node, Slice name)
 {
+	uint32		vocabularies = node->resource->vocabularies;
 	int			i;
 
 	for (i = 0; i < lengthof(schema_keywords); i++)
-		if (slice_equal(name, slice_of_cstring(schema_keywords[i].name)))
-			return node->resource->vocabularies & schema_keywords[i].vocabulary ?
-				&schema_keywords[i] : NULL;
+	{
+		const SchemaKeyword *keyword = &schema_keywords[i];
+
+		if ((vocabularies & keyword->vocabulary) != 0 && slice_equal(name, slice_of_cstring(keyword->name)) &&
+			!((vocabularies & DRAFT_7) && (keyword->vocabulary & NEWER)))
+			return keyword;
+	}
 	return NULL;
 }
 
@@ -311,6 +330,7 @@ json_schema_finish_checks(SchemaNode *node)
 void
 json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node, JsonbContainer *object)
 {
+	bool		only_refers = json_schema_only_refers(node, object);
 	int			n = JsonContainerSize(object);
 	int			i;
 
@@ -325,7 +345,7 @@ json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node, JsonbContainer *o
 		KeywordSight at = {c, node, json_schema_keyword(node, value_key_at(object, i)), &value};
 
 		value_at(object, i, &value);
-		if (at.keyword != NULL)
+		if (at.keyword != NULL && (!only_refers || at.keyword->kind == CHECK_REF))
 			at.keyword->read(&at);
 	}
 	json_schema_finish_checks(node);

@@ -52,6 +52,25 @@ extern Slice json_schema_text(const JsonbValue *value);
 /* Returns a compiled pattern, or NULL after a fault. */
 extern Pattern *json_schema_read_regex(const KeywordSight *at, Slice source);
 
+/* Read a keyword that is one schema, and one that is an array of schemas. */
+extern void json_schema_read_rest(const KeywordSight *at);
+extern void json_schema_read_array(const KeywordSight *at);
+
+/* Gives the schema a name, to which references can lead. */
+extern void json_schema_add_anchor(const KeywordSight *at, Slice name, bool dynamic);
+
+/*
+ * Reads an array of strings, and sorts it in the order of jsonb.  Returns false
+ * if the value is something else.
+ */
+extern bool json_schema_names(const KeywordSight *at, const JsonbValue *value, SliceList *names);
+
+/* --- json_schema_draft_7.c: the keywords of draft-07 --- */
+extern void json_schema_read_named_by_id(const KeywordSight *at);
+extern void json_schema_read_items(const KeywordSight *at);
+extern void json_schema_read_additional_items(const KeywordSight *at);
+extern void json_schema_read_dependencies(const KeywordSight *at);
+
 /* --- json_schema_value.c: the keywords that hold no schemas --- */
 extern void json_schema_read_type(const KeywordSight *at);
 extern void json_schema_read_enum(const KeywordSight *at);

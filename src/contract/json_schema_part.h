@@ -151,6 +151,7 @@ struct JsonSchema
 #define VOCABULARY_FORMAT		(1 << 3)	/* format asserts */
 #define VOCABULARY_NOTED		(1 << 4)	/* understood, without any effect */
 #define VOCABULARY_CORE			(1 << 5)
+#define VOCABULARY_DRAFT_7		(1 << 6)	/* the keywords of draft-07 */
 #define VOCABULARY_STANDARD		(VOCABULARY_APPLICATOR | VOCABULARY_UNEVALUATED | \
 								 VOCABULARY_VALIDATION | VOCABULARY_CORE)
 
@@ -226,6 +227,14 @@ extern char *json_schema_path(const SchemaNode *node, const char *keyword);
 /* Adds a fault of the schema itself. */
 extern void json_schema_fault(SchemaCompiler *c, const SchemaNode *node, const char *keyword,
 							  const char *code, const char *format,...) pg_attribute_printf(5, 6);
+
+/* --- json_schema_draft_7.c --- */
+
+/* Are all keywords but $ref to be ignored?  In draft-07, they are beside it. */
+extern bool json_schema_only_refers(const SchemaNode *node, JsonbContainer *object);
+
+/* Does a resource begin with this part of a document?  If so, *id is set to its $id. */
+extern bool json_schema_begins_resource(const SchemaNode *node, JsonbContainer *object, JsonbValue *id);
 
 /* --- json_schema_keyword.c --- */
 

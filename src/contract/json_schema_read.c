@@ -129,7 +129,7 @@ json_schema_read_dialect(SchemaCompiler *c, SchemaNode *node, JsonbContainer *ob
 	node->resource->vocabularies = json_schema_vocabularies(c, uri);
 	if (node->resource->vocabularies == 0)
 		json_schema_fault(c, node, "$schema", "UNKNOWN_DIALECT",
-						  "\"$schema\" is %s, which is neither draft 2020-12 of JSON Schema nor the \"$id\" of a registered meta-schema whose required vocabularies are known.",
+						  "\"$schema\" is %s, which is neither draft 2020-12 or draft-07 of JSON Schema nor the \"$id\" of a registered meta-schema whose required vocabularies are known.",
 						  place_quote(uri));
 }
 
@@ -173,7 +173,7 @@ json_schema_read_object(SchemaCompiler *c, SchemaNode *node, JsonbContainer *obj
 	JsonbValue	id;
 
 	json_schema_remember(c, node, object);
-	if (node->up != NULL && document_get(object, "$id", &id))
+	if (json_schema_begins_resource(node, object, &id))
 	{
 		Slice		uri = json_schema_identify(c, node, &id, node->resource->uri);
 

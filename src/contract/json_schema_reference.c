@@ -15,6 +15,7 @@
 #include "protocol/value.h"
 
 #define DRAFT	"https://json-schema.org/draft/2020-12/"
+#define DRAFT_7	"//json-schema.org/draft-07/schema"
 
 /* --------------------------------------------------------------- resources */
 
@@ -91,6 +92,8 @@ json_schema_vocabularies(SchemaCompiler *c, Slice uri)
 
 	if (slice_equal(uri, SLICE_OF(DRAFT "schema")))
 		return VOCABULARY_STANDARD;
+	if (slice_equal(uri, SLICE_OF("http:" DRAFT_7)) || slice_equal(uri, SLICE_OF("https:" DRAFT_7)))
+		return VOCABULARY_CORE | VOCABULARY_APPLICATOR | VOCABULARY_VALIDATION | VOCABULARY_DRAFT_7;
 	document = json_schema_find(c, uri);
 	if (document == NULL)
 		return 0;

@@ -25,11 +25,7 @@ json_schema_compare_slices(const void *a, const void *b)
 	return json_schema_compare_keys(*(const Slice *) a, *(const Slice *) b);
 }
 
-/*
- * Reads an array of strings and sorts it in the order of jsonb.  Returns false
- * after a fault.
- */
-static bool
+bool
 json_schema_names(const KeywordSight *at, const JsonbValue *value, SliceList *names)
 {
 	JsonbContainer *array;

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """The official JSON-Schema-Test-Suite against clutch.register_schema and clutch.validate_payload.
 
-    json_schema_suite.py FOLDER [PART...]
+    json_schema_suite.py FOLDER [--draft7] [PART...]
 
 FOLDER is a checkout of github.com/json-schema-org/JSON-Schema-Test-Suite, which is not a part of this project.
-PART is a file below tests/draft2020-12 without its ending, such as optional/format/date; without any, the required
-part is run, which is every file directly in that folder.  For the files of optional/format, formats are asserted.
+PART is a file below tests/draft2020-12 or, with --draft7, tests/draft7, without its ending, such as
+optional/format/date; without any, the required part is run, which is every file directly in that folder.  For the
+files of optional/format, formats are asserted.  Schemas of draft-07 get its $schema, which they do not have there.
 
 The documents of remotes/ are registered first, under their URLs; nothing is fetched.  Everything happens in the
 database of the PG* environment, in one transaction that is rolled back.  Prints each case that fails, and ends with
@@ -18,19 +19,26 @@ import sys
 
 import psycopg2
 
-DRAFT = "draft2020-12"
+DRAFTS = {"draft2020-12": None, "draft7": "http://json-schema.org/draft-07/schema#"}
+OTHERS = ("draft3", "draft4", "draft6", "draft7", "draft2019", "draft2020", "v1")
 LEAST = 0.99
 
 
-def remotes(folder):
+def in_draft(document, draft):
+    """The document, which says that it is a schema of this draft unless the validator assumes so."""
+    dialect = DRAFTS[draft]
+    return {"$schema": dialect, **document} if dialect and isinstance(document, dict) else document
+
+
+def remotes(folder, draft):
     """Yields (URL, document); one with an $id of its own is wrapped in one that has the URL."""
     root = os.path.join(folder, "remotes")
     for path in sorted(glob.glob(os.path.join(root, "**", "*.json"), recursive=True)):
         name = os.path.relpath(path, root)
-        if name.startswith(("draft3", "draft4", "draft6", "draft7", "draft2019", "v1")):
+        if name.startswith(OTHERS) and not name.startswith(draft):
             continue
         with open(path, encoding="utf-8") as stream:
-            document = json.load(stream)
+            document = in_draft(json.load(stream), draft)
         url = "http://localhost:1234/" + name
         if isinstance(document, dict) and document.get("$id", url) != url:
             document = {"$id": url, "$ref": document["$id"], "$defs": {"document": document}}
@@ -40,8 +48,9 @@ def remotes(folder):
 
 
 class Suite:
-    def __init__(self, folder):
+    def __init__(self, folder, draft):
         self.folder = folder
+        self.draft = draft
         self.connection = psycopg2.connect("")
         self.cursor = self.connection.cursor()
         self.passed = self.failed = self.groups = 0
@@ -64,7 +73,7 @@ class Suite:
 
     def register_remotes(self):
         """Those that refer to others come after them, whatever their order is."""
-        left = list(remotes(self.folder))
+        left = list(remotes(self.folder, self.draft))
         while left:
             said = [(url, document, self.register(f"remote.n{number}.{len(left)}", document))
                     for number, (url, document) in enumerate(left)]
@@ -88,7 +97,7 @@ class Suite:
         print(f"not ok: {place} / {case['description']}: {answer if answer else 'valid'}")
 
     def file(self, part):
-        path = os.path.join(self.folder, "tests", DRAFT, part + ".json")
+        path = os.path.join(self.folder, "tests", self.draft, part + ".json")
         self.cursor.execute("SET clutch.assert_formats = %s", ("on" if part.startswith("optional/format/") else "off",))
         with open(path, encoding="utf-8") as stream:
             groups = json.load(stream)
@@ -96,7 +105,7 @@ class Suite:
             self.groups += 1
             name = f"suite.g{self.groups}"
             self.cursor.execute("SAVEPOINT one_group")
-            registered = self.register(name, group["schema"])
+            registered = self.register(name, in_draft(group["schema"], self.draft))
             for case in group["tests"]:
                 self.case(f"{part} / {group['description']}", case, name, registered)
             self.cursor.execute("ROLLBACK TO one_group")
@@ -105,9 +114,10 @@ class Suite:
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    suite = Suite(sys.argv[1])
-    parts = sys.argv[2:] or sorted(os.path.basename(path)[:-len(".json")] for path in
-                                   glob.glob(os.path.join(sys.argv[1], "tests", DRAFT, "*.json")))
+    draft = "draft7" if "--draft7" in sys.argv else "draft2020-12"
+    suite = Suite(sys.argv[1], draft)
+    parts = [part for part in sys.argv[2:] if part != "--draft7"] or sorted(os.path.basename(path)[:-len(".json")] for path in
+                                   glob.glob(os.path.join(sys.argv[1], "tests", draft, "*.json")))
     suite.register_remotes()
     for part in parts:
         suite.file(part)

@@ -66,7 +66,7 @@ FROM fixture.recorded d, (VALUES (1, 'is detected', NULL), (2, 'comes back', 'th
 	(4, 'passes the door', 'without a fault')) AS p(no, what, expected)
 WHERE d.file <> 'cards';
 
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.recorded) + 7);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.recorded) + (SELECT count(*)::int FROM fixture.recorded WHERE file = 'cards') + 8);
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
 -- A report about the task of a node or of a crew that nobody has begun is refused.
@@ -104,6 +104,11 @@ SELECT is(fixture.story(pattern), 'sent', 'all of ' || pattern) FROM unnest(ARRA
 SELECT is(clutch.card_as(clutch.card_of(document, CASE adapter WHEN 'mcp' THEN 'agent:mcp.files' END, adapter), adapter),
 	document, concat_ws(' ', adapter, no, what, 'comes back'))
 FROM fixture.recorded WHERE file = 'cards' ORDER BY no;
+
+-- It can be registered, with its schemas.
+SELECT lives_ok(format('SELECT FROM clutch.import_card(%L, %L, %L)', document, CASE adapter WHEN 'mcp' THEN 'agent:mcp.files' END, adapter), concat_ws(' ', adapter, no, what, 'is imported'))
+FROM fixture.recorded WHERE file = 'cards' ORDER BY no;
+SELECT cmp_ok((SELECT count(*)::int FROM clutch.payload_type WHERE payload_type LIKE 'mcp.files.%' AND schema ->> '$schema' LIKE '%draft-07%'), '>', 0, 'also those that the library writes in draft-07');
 
 -- What no adapter of the recordings may have forgotten: the adapters of libraries that others publish.
 SELECT is((SELECT string_agg(DISTINCT adapter, ' ' ORDER BY adapter) FROM fixture.recorded), 'a2a autogen crewai http langgraph map mcp', 'every dialect that has a library is recorded');

@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 88);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 107);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -126,6 +126,32 @@ SELECT is((SELECT string_agg(f || ' ' || v, ', ') FROM (VALUES ('date-time', '20
 	WHERE pg_temp.faults(jsonb_build_object('format', f), to_jsonb(v)) IS NULL), NULL, 'and texts that are not');
 RESET clutch.assert_formats;
 
+-- ------------------------------------------- draft-07, in which many generators write
+CREATE FUNCTION pg_temp.seven(schema text, value jsonb) RETURNS text LANGUAGE sql AS
+$$ SELECT pg_temp.faults('{"$schema": "http://json-schema.org/draft-07/schema#"}'::jsonb || schema::jsonb, value) $$;
+SELECT is(pg_temp.seven(schema, value::jsonb), faults, 'draft-07: ' || name || CASE WHEN faults IS NULL THEN '' ELSE ', broken' END) FROM (VALUES
+	('what a library writes', '{"type": "object", "properties": {"path": {"type": "string"}, "lines": {"type": "number"}}, "required": ["path"], "additionalProperties": false}', '{"lines": "x", "z": 1}', '/lines type, /path required, /z additionalProperties'),
+	('items as an array', '{"items": [{"type": "string"}, {"type": "number"}]}', '["a", 1, true]', NULL),
+	('items as an array', '{"items": [{"type": "string"}, {"type": "number"}]}', '[1, 1, true]', '/0 type'),
+	('additionalItems', '{"items": [{"type": "string"}], "additionalItems": {"type": "number"}}', '["a", 1, "b"]', '/2 type'),
+	('additionalItems without items', '{"additionalItems": false}', '[1]', NULL),
+	('additionalItems beside items that are one schema', '{"items": {"type": "number"}, "additionalItems": false}', '[1]', NULL),
+	('dependencies on a property', '{"dependencies": {"a": ["b", "c"]}}', '{"a": 1, "c": 1}', '/b required'),
+	('dependencies on a schema', '{"dependencies": {"a": {"properties": {"b": {"type": "number"}}}}}', '{"a": 1, "b": "x"}', '/b type'),
+	('dependencies on nothing', '{"dependencies": {"a": ["b"]}}', '{"c": 1}', NULL),
+	('definitions', '{"properties": {"a": {"$ref": "#/definitions/n"}}, "definitions": {"n": {"type": "number"}}}', '{"a": "x"}', '/a type'),
+	('$ref counts alone', '{"properties": {"a": {"$ref": "#/definitions/n", "maximum": 1}}, "definitions": {"n": {"type": "number"}}}', '{"a": 2}', NULL),
+	('an $id that is a name', '{"properties": {"a": {"$ref": "#n"}}, "definitions": {"x": {"$id": "#n", "type": "number"}}}', '{"a": "x"}', '/a type'),
+	('what came later has no meaning', '{"prefixItems": [{"type": "number"}], "dependentRequired": {"a": ["b"]}, "unevaluatedItems": false, "dependentSchemas": {"a": false}}', '{"a": 1}', NULL),
+	('prefixItems, too', '{"prefixItems": [{"type": "number"}], "unevaluatedItems": false}', '["a"]', NULL)) AS v(name, schema, value, faults);
+SELECT is(pg_temp.refused('{"$schema": "http://json-schema.org/draft-07/schema", "dependencies": {"a": 1}, "items": [], "definitions": []}'),
+	'/definitions WRONG_TYPE, /dependencies/a WRONG_TYPE, /items EMPTY', 'the faults of such a schema');
+SELECT is(pg_temp.refused('{"$schema": "https://json-schema.org/draft-07/schema#", "definitions": {"a": {"$id": "#n"}, "b": {"$id": "#n"}}}'), '/definitions/b/$id DUPLICATE_VALUE', 'a name twice');
+SELECT is(pg_temp.faults('{"items": {"type": "number"}, "additionalItems": false, "dependencies": {"a": ["b"]}}', '{"a": 1}'), NULL, 'in draft 2020-12, these keywords have no meaning');
+SELECT lives_ok($$SELECT clutch.register_schema('test.moved', '{"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}], "additionalItems": {"type": "number"}}')$$, 'a schema of draft-07');
+SELECT lives_ok($$SELECT clutch.register_schema('test.moved', '{"prefixItems": [{"type": "string"}], "items": {"type": "number"}}', compatibility => 'full')$$, 'can be followed by an equal one of draft 2020-12');
+DELETE FROM clutch.payload_type WHERE payload_type LIKE 'test.%';
+
 -- ------------------------------------------------------- schemas that are none
 SELECT is(pg_temp.refused('{"type": "strin", "required": "a", "properties": {"x": {"minLength": -1}}, "pattern": 1, "items": []}'),
 	'/items WRONG_TYPE, /pattern WRONG_TYPE, /properties/x/minLength NUMBER_OUT_OF_RANGE, /required WRONG_TYPE, /type WRONG_VALUE', 'all faults of a schema are reported at once');
@@ -135,7 +161,7 @@ SELECT is(pg_temp.refused('{"$ref": "https://example.com/none"}'), '/$ref UNKNOW
 SELECT is(pg_temp.refused('{"$ref": "#"}'), ' ENDLESS_REFERENCE', 'a reference that does not end');
 SELECT is(pg_temp.refused('{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}') ~ 'ENDLESS_REFERENCE', true, 'also by way of other schemas');
 SELECT is(pg_temp.refused('{"properties": {"a": {"$ref": "#"}}}'), 'registered', 'a tree ends');
-SELECT is(pg_temp.refused('{"$schema": "http://json-schema.org/draft-07/schema#"}'), '/$schema UNKNOWN_DIALECT', 'another draft');
+SELECT is(pg_temp.refused('{"$schema": "http://json-schema.org/draft-04/schema#"}'), '/$schema UNKNOWN_DIALECT', 'an older draft');
 SELECT is(pg_temp.refused('{"$defs": {"a": {"$anchor": "x"}, "b": {"$anchor": "x"}}}'), '/$defs/b/$anchor DUPLICATE_VALUE', 'an anchor twice');
 SELECT is(pg_temp.refused('{"$defs": {"a": {"$id": "urn:x"}, "b": {"$id": "urn:x"}}}'), '/$defs/b/$id DUPLICATE_VALUE', 'an $id twice');
 SELECT is(pg_temp.refused('{"$id": "schema://clutch/research/summary@1"}'), '/$id DUPLICATE_VALUE', 'the name of another type is not to be had as $id');
