@@ -25,6 +25,9 @@ static const char *const mcp_methods[] = {
 	"roots/list", "tasks/get", "tasks/result", "tasks/list", "tasks/update", "tasks/cancel", NULL
 };
 
+/* the requests that only a server sends */
+static const char *const mcp_servers_methods[] = {"sampling/createMessage", "elicitation/create", "roots/list"};
+
 const AdapterRow mcp_meta_rows[] = {
 	{ROW_WORD, "/params/_meta/traceparent", "/trace/traceparent"},
 	{ROW_WORD, "/params/_meta/tracestate", "/trace/tracestate"},
@@ -75,6 +78,16 @@ mcp_server(const Json *context)
 	return (Slice) {agent.s + prefix, agent.len - prefix};
 }
 
+void
+mcp_note_scope(const Adapter *self, Json *envelope, const Json *context, bool is_servers)
+{
+	Json	   *session = json_get_kind(context, "/session", JSON_TEXT);
+	Slice		name = session != NULL ? session->text : SLICE_OF("");
+
+	adapter_note_native(self, envelope, "scope",
+						is_servers ? json_of_cstring(psprintf("server of %.*s", name.len, name.s)) : session);
+}
+
 Json *
 mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context)
 {
@@ -83,7 +96,7 @@ mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *contex
 
 	if (slice_present(server))
 		json_put_cstring(envelope, "/from/agent_id", psprintf(AGENT_PREFIX "%.*s", server.len, server.s));
-	adapter_note_native(self, envelope, "scope", json_get_kind(context, "/session", JSON_TEXT));
+	mcp_note_scope(self, envelope, context, false);
 	return envelope;
 }
 
@@ -335,6 +348,15 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 	return mcp_read_other(self, raw, method, "/params", context);
 }
 
+static bool
+mcp_is_servers_method(Slice method)
+{
+	for (int i = 0; i < lengthof(mcp_servers_methods); i++)
+		if (slice_is(method, mcp_servers_methods[i]))
+			return true;
+	return false;
+}
+
 static List *
 mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -348,7 +370,7 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 	if (adapter_type(envelope) == MSG_TASK_PROGRESS)
 		mcp_note_related_task(self, envelope, raw, "/params", context);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
-	adapter_note_native(self, envelope, "scope", session);
+	mcp_note_scope(self, envelope, context, mcp_is_servers_method(json_get_text(raw, "/method")));
 	/*
 	 * at least one note must mark the envelope as foreign, even if "kept" has
 	 * been removed

@@ -46,6 +46,12 @@ extern bool mcp_is_form(const Adapter *self, const Json *envelope, const char *f
 extern Json *mcp_envelope_of_server(const Adapter *self, MessageType type, const Json *context);
 
 /*
+ * Notes the scope in which the ID of a request is unique: the session and, since
+ * both sides count their requests, the side that has sent it.
+ */
+extern void mcp_note_scope(const Adapter *self, Json *envelope, const Json *context, bool is_servers);
+
+/*
  * Returns the name of the server that the context names, or an absent slice if
  * it names none.
  */

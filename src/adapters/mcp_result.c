@@ -42,7 +42,7 @@ mcp_stub(const Adapter *self, const Json *raw, const Json *context)
 
 	adapter_mark_stub(self, call);
 	adapter_note_native(self, call, "id", json_get(raw, "/id"));
-	adapter_note_native(self, call, "scope", json_get_kind(context, "/session", JSON_TEXT));
+	mcp_note_scope(self, call, context, false);
 	if (slice_present(server))
 		adapter_put_recipient(call, slice_of_cstring(psprintf("agent:mcp.%.*s", server.len, server.s)));
 	else
@@ -371,7 +371,7 @@ mcp_read_answer(const Adapter *self, const Json *raw, const Json *context)
 {
 	Json	   *envelope = adapter_envelope(MSG_CHAT_MESSAGE);
 
-	adapter_note_native(self, envelope, "scope", json_get_kind(context, "/session", JSON_TEXT));
+	mcp_note_scope(self, envelope, context, true);
 	adapter_put_payload(self, envelope, mcp_without_meta(json_get(raw, "/result")));
 	adapter_note(self, envelope, "/form", json_of_cstring("answer"));
 	return envelope;

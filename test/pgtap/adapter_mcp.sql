@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 25);
+SELECT plan((SELECT count(*)::int FROM outcome) + 27);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -97,4 +97,14 @@ SELECT is((SELECT string_agg(s.name || ' ' || (e #>> '{from,agent_id}'), ', ') F
 	WHERE s.context ? 'server' AND e ->> 'type' <> 'tool.call' AND e #>> '{from,agent_id}' <> 'agent:mcp.' || (s.context ->> 'server')), NULL, 'whatever a server says, it says as its agent');
 SELECT is((SELECT e #>> '{from,agent_id}' FROM clutch.inbound('{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "up"}}', context => '{"server": "files"}') AS e), 'agent:mcp.files', 'and so a notification');
 
+-- Both sides of a session count their requests, so the same number may stand for one of each.
+CREATE TEMP TABLE spoken AS SELECT no, fixture.made(raw, 'mcp', context) AS e
+FROM (VALUES (1, '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "read", "arguments": {}}}'::jsonb),
+	(2, '{"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 9}}'),
+	(3, '{"jsonrpc": "2.0", "id": 1, "result": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "hm"}}}'),
+	(4, '{"jsonrpc": "2.0", "id": 2, "method": "elicitation/create", "params": {"message": "who?", "requestedSchema": {"type": "object", "properties": {}}}}')) AS v(no, raw),
+	(VALUES ('{"session": "s", "server": "files", "run_id": "run:s"}'::jsonb), ('{"server": "files", "run_id": "run:none"}')) AS c(context);
+SELECT is(count(DISTINCT e ->> 'id'), 8::bigint, 'requests of the two sides are different events, in a session or without one') FROM spoken;
+SELECT is(string_agg(answer.e #>> '{meta,clutch,reply_to}', ' ' ORDER BY answer.e ->> 'run_id'), string_agg(asked.e ->> 'id', ' ' ORDER BY asked.e ->> 'run_id'), 'and an answer to the server is for the request of the server')
+FROM spoken answer JOIN spoken asked ON asked.no = 2 AND answer.no = 3 AND asked.e ->> 'run_id' = answer.e ->> 'run_id';
 SELECT * FROM finish();
