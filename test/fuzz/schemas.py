@@ -133,6 +133,40 @@ def whole(rng):
     return made
 
 
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
+def in_draft_7(made):
+    """The same schema with the keywords of draft-07, where it has any."""
+    if isinstance(made, list):
+        return [in_draft_7(child) for child in made]
+    if not isinstance(made, dict):
+        return made
+    told = {}
+    for key, child in made.items():
+        if key in ("enum", "const", "required"):
+            told[key] = child
+        elif key == "$anchor":
+            told["$id"] = "#" + child
+        elif key == "$ref":
+            told[key] = child.replace("$defs", "definitions")
+        elif key in ("dependentRequired", "dependentSchemas"):
+            told.setdefault("dependencies", {}).update(child if key == "dependentRequired" else in_draft_7(child))
+        elif key == "items" and "prefixItems" in made:
+            told["additionalItems"] = in_draft_7(child)
+        else:
+            told[{"prefixItems": "items", "$defs": "definitions"}.get(key, key)] = in_draft_7(child)
+    return told
+
+
+def opposite_of(made):
+    """A schema that allows exactly what this one does not."""
+    if not isinstance(made, dict):
+        return {"not": made}
+    outer = {key: made[key] for key in ("$schema", "$defs", "definitions") if key in made}
+    return dict(outer, **{"not": {key: made[key] for key in made if key not in outer}})
+
+
 def places(node, found):
     for key, child in list(node.items()) if isinstance(node, dict) else list(enumerate(node)):
         found.append((node, key))
@@ -162,13 +196,16 @@ def changed(rng, made, broken):
 
 
 def leaves_open(made):
-    """Does it say nothing about some properties?  Compatibility supposes that these are not in use."""
+    """Does it say nothing about some properties?  Compatibility supposes that these are not in use.
+    What stands beside $ref says nothing in draft-07, so a schema with it counts as one that does not."""
     if not isinstance(made, dict):
         return made is True
+    if made.get("$schema") == DRAFT_7 and "$ref" in json.dumps(made):
+        return True
     inner = [made[key] for key in ("not", "items", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "if", "then", "else") if key in made]
-    for key in ("properties", "patternProperties", "dependentSchemas", "$defs"):
+    for key in ("properties", "patternProperties", "dependentSchemas", "$defs", "dependencies", "definitions"):
         inner += made[key].values() if isinstance(made.get(key), dict) else []
-    for key in ("allOf", "anyOf", "oneOf", "prefixItems"):
+    for key in ("allOf", "anyOf", "oneOf", "prefixItems", "items"):
         inner += made[key] if isinstance(made.get(key), list) else []
     if made.get("additionalProperties") is not True:
         inner.append(made.get("additionalProperties", True))
@@ -202,13 +239,11 @@ def main():
     backend.connection.commit()
     for done in range(0, count, VALUES):
         made = whole(rng)
+        if isinstance(made, dict) and rng.random() < 0.3:
+            made = dict(in_draft_7(made), **{"$schema": DRAFT_7})
         if rng.random() < 0.5:
             made = changed(rng, made, True)
-        opposite = {"not": made}
-        if isinstance(made, dict) and "$defs" in made:
-            opposite["$defs"] = made["$defs"]
-            opposite["not"] = {key: made[key] for key in made if key != "$defs"}
-        documents = [json.dumps(d) for d in (made, opposite, changed(rng, made, False))]
+        documents = [json.dumps(d) for d in (made, opposite_of(made), changed(rng, made, False))]
         values = [json.dumps(value(rng)) for _ in range(VALUES)]
         answers = backend.run("SELECT * FROM pg_temp.feed(%s, %s, %s, %s)", (*documents, values))
         judge(verdict, answers, "\n".join(documents + values), leaves_open(made))
