@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(44);
+SELECT plan(49);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -23,6 +23,11 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.fault(format('SELECT clutch.register(%L::jsonb)', pg_temp.card(agent_id, capability, more))) $$;
+
+SELECT is(pg_temp.fault(format('SELECT clutch.grant_agent(%L, %L, %L, %L)', 'clutch_test_ken', 'agent:ken', capabilities, scopes)), fault, concat('a grant of ', coalesce(capabilities, scopes)))
+FROM (VALUES ('{skill:research,skill:review@1.0}', NULL, '22023 WRONG_FORMAT'), ('{"host:api.example.com","mcp:files/read@home","*"}', NULL, 'none'),
+	(NULL, '{group:team-a,team-b}', '22023 WRONG_PREFIX'), (NULL, '{NULL}', '22023 WRONG_PREFIX'), (NULL, '{"*"}', 'none')) AS g(capabilities, scopes, fault);
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
 
 SET ROLE clutch_test_ken;
 SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD_NOT_GRANTED',
