@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(49);
+SELECT plan(51);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -21,6 +21,16 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 	RETURN SQLSTATE || ' ' || coalesce(nullif(detail, '')::jsonb #>> '{0,code}', '');
 END $$;
+CREATE FUNCTION pg_temp.hint(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE sql;
+	RETURN 'none';
+EXCEPTION WHEN insufficient_privilege THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
 CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.fault(format('SELECT clutch.register(%L::jsonb)', pg_temp.card(agent_id, capability, more))) $$;
 
@@ -34,6 +44,11 @@ SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD
 	'a role without granted capabilities registers no card');
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
 	'nor one of another agent');
+
+SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id).',
+	'who claims for another agent is not told about contexts');
+SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}') $$), 'the context',
+	'whose document has another sender is');
 
 SET ROLE clutch_test_lois;
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research", "tools": ["mcp:files"]}', '{"scopes": ["group:team-a"]}'),
