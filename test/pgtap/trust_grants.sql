@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(51);
+SELECT plan(52);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -49,6 +49,8 @@ SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask an operato
 	'who claims for another agent is not told about contexts');
 SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}') $$), 'the context',
 	'whose document has another sender is');
+SELECT is(pg_temp.fault($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}', context => '{"agent_id": "ken"}') $$), '22023 WRONG_PREFIX',
+	'and whoever has left out the prefix is told so');
 
 SET ROLE clutch_test_lois;
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research", "tools": ["mcp:files"]}', '{"scopes": ["group:team-a"]}'),
