@@ -310,6 +310,17 @@ BEGIN
 			MESSAGE = format('invalid limits %s', limits),
 			DETAIL = '[{"argument": "limits", "code": "WRONG_VALUE"}]',
 			HINT = 'Pass an object with a whole number above 0, like {"max_concurrency": 4}.';
+	-- no card has either, so such a grant would give nothing
+	ELSIF EXISTS (SELECT FROM unnest(capabilities) AS c(id) WHERE c.id LIKE '%@%' AND c.id !~ '^(mcp|host):') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'invalid capabilities: an ID has a version',
+			DETAIL = '[{"argument": "capabilities", "code": "WRONG_FORMAT"}]',
+			HINT = 'Grant "skill:research" instead of "skill:research@1.0"; the card says which version it is.';
+	ELSIF EXISTS (SELECT FROM unnest(scopes) AS s(scope) WHERE s.scope IS NULL OR s.scope <> '*' AND s.scope NOT LIKE 'group:_%') THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = 'invalid scopes',
+			DETAIL = '[{"argument": "scopes", "code": "WRONG_PREFIX"}]',
+			HINT = 'A scope is a group, like "group:team-a", or "*" for every scope.';
 	END IF;
 	r := clutch.require_role(role_name);
 	PERFORM clutch.grant_functions(role_name::name, 'agent'), clutch.grant_tables(role_name::name, 'agent');

@@ -11,6 +11,7 @@
 #include "api/world.h"
 #include "base/clock.h"
 #include "miscadmin.h"
+#include "protocol/identifier.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "store/event.h"
@@ -216,10 +217,13 @@ static Slice
 world_realm(const Json *context)
 {
 	Slice		agent = json_get_text(context, "/agent_id");
+	const char *rule;
 
 	if (slice_present(agent))
 	{
-		principal_require(agent, "context");
+		/* the translation refuses what is no ID of an agent, which nobody speaks for */
+		if (identifier_fault(ID_AGENT, agent, &rule) == NULL)
+			principal_require(agent, "context");
 		return slice_of_cstring(psprintf("agent %.*s", agent.len, agent.s));
 	}
 	if (principal_is_operator(principal_role()))

@@ -113,6 +113,27 @@ decision_say_denial(StringInfo words, const Requirement *requirement, const Choi
 	appendStringInfoString(words, "no agent that could take it is allowed to by the policy of the request");
 }
 
+/*
+ * Tells a recipient that is away from one that nobody has registered: only the
+ * latter can be a slip of the pen.
+ */
+static void
+decision_say_absence(StringInfo words, const Requirement *requirement, const Choice *choice)
+{
+	bool		is_registered = agent_set_count(choice->looked_at) > 0;
+
+	if (requirement_is_direct(requirement))
+	{
+		Slice		agent = requirement->named.items[0];
+
+		appendStringInfo(words, "\"%.*s\", which the request names, is not %s", agent.len, agent.s,
+						 is_registered ? "available" : "registered");
+	}
+	else
+		appendStringInfoString(words, is_registered ? "no agent that could take it is available" :
+							   "the request names only agents that are not registered, or groups without members");
+}
+
 static void
 decision_say_failure(StringInfo words, const Requirement *requirement, const Choice *choice)
 {
@@ -137,9 +158,7 @@ decision_say_failure(StringInfo words, const Requirement *requirement, const Cho
 									   "rules leave none of the agents that the request names; change the rules, or let the request name nobody" :
 									   "rules leave no agent that is registered; change the rules, or register an agent that they allow");
 			else
-				appendStringInfoString(words, requirement_is_direct(requirement) ?
-									   "the agent named by the request is not available" :
-									   "no agent that could take it is available");
+				decision_say_absence(words, requirement, choice);
 			break;
 		case POLICY_DENIED:
 			decision_say_denial(words, requirement, choice);

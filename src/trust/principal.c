@@ -137,7 +137,8 @@ principal_require(Slice agent_id, const char *place)
 				 errproblem(place, "NOT_YOUR_AGENT"),
 				 errmsg("role \"%s\" does not speak for \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id). To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
+				 errhint("Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id).%s", strcmp(place, "/from/agent_id") != 0 && strcmp(place, "context") != 0 ? "" :
+						 " To ingest a document of another sender, name an agent of the role as the agent_id of the context.")));
 }
 
 static void

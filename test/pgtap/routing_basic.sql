@@ -1,7 +1,7 @@
 -- Routing, rule by rule: each reason to reject an agent, each code of failure,
 -- each tie-break, groups and names, and what the log says about it.
 \ir ../fixtures/tap.sql
-SELECT plan(101);
+SELECT plan(104);
 
 CREATE FUNCTION pg_temp.agent(id text, capabilities jsonb, more jsonb DEFAULT '{}')
 RETURNS void VOLATILE LANGUAGE sql AS $$
@@ -50,6 +50,9 @@ SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('agent:ghost')),
 		  'NO_AGENT_AVAILABLE (retryable)', 'a named agent that is not registered');
 SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('group:ghosts')),
 		  'NO_AGENT_AVAILABLE (retryable)', 'a group without members');
+SELECT is(clutch.route(pg_temp.request() || pg_temp.to_whom(VARIADIC whom)) ->> 'message', message, 'a message about ' || array_to_string(whom, ', '))
+FROM (VALUES ('{agent:ghost}'::text[], '"agent:ghost", which the request names, is not registered'),
+	('{group:ghosts}', 'the request names only agents that are not registered, or groups without members')) AS m(whom, message);
 
 -- --------------------------------------------------------------- requires
 SELECT pg_temp.agent('agent:ken', '[
@@ -148,6 +151,8 @@ SELECT is(pg_temp.verdicts(pg_temp.request()), 'offline, inside status, outside 
 SELECT is(pg_temp.detail(pg_temp.request(), 'agent:inside'), 'is UNAVAILABLE', 'the detail of status');
 SELECT is(pg_temp.outcome(pg_temp.request() || pg_temp.to_whom('agent:inside')),
 		  'NO_AGENT_AVAILABLE (retryable)', 'an agent that could do it is away');
+SELECT is(clutch.route(pg_temp.request() || pg_temp.to_whom('agent:inside')) ->> 'message',
+		  '"agent:inside", which the request names, is not available', 'the message names it');
 SELECT is(pg_temp.verdicts(pg_temp.request('{"requires": ["skill:y"]}')),
 		  'inside status, offline requires, outside policy', 'rejected_by names the first filter that fails');
 ROLLBACK;
@@ -286,7 +291,7 @@ SELECT results_eq($$SELECT agent_id, eligible, rejected_by, detail FROM clutch.w
 	'why() shows who was rejected');
 SELECT clutch.send(pg_temp.request('{"task_id": "task:10"}') || pg_temp.to_whom('group:ghosts')) \g /dev/null
 SELECT results_eq($$SELECT agent_id, eligible, detail FROM clutch.why('task:10')$$,
-	$$VALUES (NULL, false, 'no agent that could take it is available')$$, 'why() shows that no candidate existed');
+	$$VALUES (NULL, false, 'the request names only agents that are not registered, or groups without members')$$, 'why() shows that no candidate existed');
 SELECT pg_temp.agent('agent:d', '[{"id": "skill:d"}]');
 SELECT clutch.send(pg_temp.request('{"task_id": "task:11"}') || pg_temp.to_whom('agent:d')) \g /dev/null
 SELECT results_eq($$SELECT agent_id, eligible, detail, rank FROM clutch.why('task:11')$$,

@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(44);
+SELECT plan(52);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -21,14 +21,36 @@ EXCEPTION WHEN OTHERS THEN
 	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 	RETURN SQLSTATE || ' ' || coalesce(nullif(detail, '')::jsonb #>> '{0,code}', '');
 END $$;
+CREATE FUNCTION pg_temp.hint(sql text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	EXECUTE sql;
+	RETURN 'none';
+EXCEPTION WHEN insufficient_privilege THEN
+	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+	RETURN hint;
+END $$;
 CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS text LANGUAGE sql AS $$
 	SELECT pg_temp.fault(format('SELECT clutch.register(%L::jsonb)', pg_temp.card(agent_id, capability, more))) $$;
+
+SELECT is(pg_temp.fault(format('SELECT clutch.grant_agent(%L, %L, %L, %L)', 'clutch_test_ken', 'agent:ken', capabilities, scopes)), fault, concat('a grant of ', coalesce(capabilities, scopes)))
+FROM (VALUES ('{skill:research,skill:review@1.0}', NULL, '22023 WRONG_FORMAT'), ('{"host:api.example.com","mcp:files/read@home","*"}', NULL, 'none'),
+	(NULL, '{group:team-a,team-b}', '22023 WRONG_PREFIX'), (NULL, '{NULL}', '22023 WRONG_PREFIX'), (NULL, '{"*"}', 'none')) AS g(capabilities, scopes, fault);
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
 
 SET ROLE clutch_test_ken;
 SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD_NOT_GRANTED',
 	'a role without granted capabilities registers no card');
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
 	'nor one of another agent');
+
+SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id).',
+	'who claims for another agent is not told about contexts');
+SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}') $$), 'the context',
+	'whose document has another sender is');
+SELECT is(pg_temp.fault($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}', context => '{"agent_id": "ken"}') $$), '22023 WRONG_PREFIX',
+	'and whoever has left out the prefix is told so');
 
 SET ROLE clutch_test_lois;
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research", "tools": ["mcp:files"]}', '{"scopes": ["group:team-a"]}'),
