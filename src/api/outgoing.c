@@ -327,6 +327,9 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	{
 		if (outgoing_is_update(endpoint, question))
 			document_put_cstring(&b, "form", "update");
+		/* whoever answers, it is a request to the other side */
+		else if (slice_is(endpoint->adapter, "a2a"))
+			document_put_cstring(&b, "form", "send");
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(169);
+SELECT plan(170);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -296,6 +296,14 @@ SELECT is((SELECT concat_ws(' ', body #>> '{params,message,taskId}', body #>> '{
 	'theirs-1 c-1 blue', 'an answer names the task as the agent that has asked does');
 SELECT fixture.answer(fixture.result('{"statusUpdate": {"taskId": "theirs-1", "contextId": "c-1", "status": {"state": "TASK_STATE_COMPLETED"}}}'));
 SELECT is(fixture.state('task:asker'), 'completed agent:asker 2', 'and the task goes on');
+SELECT fixture.ask('task:plainly', skill => 'skill:asker', run => 'run:plainly');
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result('{"statusUpdate": {"taskId": "theirs-2", "contextId": "c-2", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m-2", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}}}}'));
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:asker}', '{"text": "green"}', run_id => 'run:plainly', task_id => 'task:plainly')) \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', body #>> '{params,message,role}', body #>> '{params,message,taskId}', body #>> '{params,message,parts,0,text}') FROM handed),
+	'SendMessage ROLE_USER theirs-2 green', 'an answer is a request to the other side, whoever gives it');
+SELECT fixture.answer(fixture.result('{"statusUpdate": {"taskId": "theirs-2", "contextId": "c-2", "status": {"state": "TASK_STATE_COMPLETED"}}}'));
 
 SELECT fixture.ask('task:old', skill => 'skill:old');
 SELECT fixture.hand();
