@@ -381,13 +381,26 @@ a2a_all_artifacts(const Adapter *self, const Json *envelope)
 	return artifacts;
 }
 
+/*
+ * Is the payload written as an artifact?  What a task has produced is one,
+ * unless it came as the message of a status.
+ */
+static bool
+a2a_is_artifact(const Adapter *self, const Json *envelope)
+{
+	if (adapter_type(envelope) != MSG_TASK_RESULT)
+		return false;
+	if (json_is_true(adapter_noted(self, envelope, ""), ADAPTER_REPLY))
+		return json_get_kind(envelope, "/payload/artifacts", JSON_ARRAY) == NULL;
+	return !adapter_was_foreign(self, envelope) || adapter_noted(self, envelope, "/artifact") != NULL;
+}
+
 Json *
 a2a_write_task(const Adapter *self, const Json *envelope, bool is_event)
 {
 	bool		is_old = a2a_is_old(self, envelope);
 	const A2aState *state = a2a_state_of(envelope);
-	bool		is_artifact = !is_event && adapter_type(envelope) == MSG_TASK_RESULT &&
-		(!adapter_was_foreign(self, envelope) || adapter_noted(self, envelope, "/artifact") != NULL);
+	bool		is_artifact = !is_event && a2a_is_artifact(self, envelope);
 	Json	   *task = json_new_object();
 
 	if (is_old)

@@ -268,6 +268,12 @@ extern Json *adapter_member(const Json *raw, const char *path);
 /* --------------------------------------------------------------- outbound */
 
 /*
+ * The note that is true in an envelope made by reply.h.  Such an envelope is
+ * written as if it had been foreign, but none of its values has.
+ */
+#define ADAPTER_REPLY	"/reply"
+
+/*
  * Was the envelope made from a document of this dialect?  It was if
  * meta.<name> has one of the members that every translation writes: "native",
  * "kept", "part_of" or "stub".  All other members may also be data of the

@@ -65,6 +65,7 @@ reply_notes(const Reply *reply, const Json *end)
 	Json	   *thread = adapter_noted(adapter, reply->request, "/native/thread_id");
 
 	json_put(notes, "/kept", json_new_array());
+	json_put(notes, ADAPTER_REPLY, json_of_bool(true));
 	for (int i = 0; i < lengthof(alike); i++)
 		json_put(notes, alike[i], adapter_noted(adapter, reply->request, alike[i]));
 	json_put(notes, "/rpc_id", json_get(reply->asked, "/id"));

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(72);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -30,8 +30,8 @@ SELECT count(clutch.finish('agent:w', task_id, '{"celsius": 21}', attachments =>
 CREATE TEMP TABLE shown AS SELECT name, clutch.reply(task_id) AS reply, clutch.reply(task_id, 'peer') AS envelope FROM handed;
 SELECT is(reply -> 'result', jsonb_build_object('structuredContent', '{"celsius": 21}'::jsonb, 'content', jsonb_build_array('{"type": "text", "text": "{\"celsius\": 21}"}'::jsonb,
 	jsonb_build_object('type', 'resource_link', 'uri', :'picture', 'name', 'sky.png', 'mimeType', 'image/png'), '{"type": "resource_link", "uri": "https://sky.example/now", "name": "https://sky.example/now"}'::jsonb)), 'MCP is given links to what the result attaches') FROM shown WHERE name = 'mcp';
-SELECT is(reply #> '{result,task,status,message,parts}', jsonb_build_array('{"data": {"celsius": 21}}'::jsonb, jsonb_build_object('url', :'picture', 'filename', 'sky.png', 'mediaType', 'image/png'), '{"url": "https://sky.example/now"}'::jsonb), 'A2A is given parts') FROM shown WHERE name = 'a2a';
-SELECT is(reply #> '{result,status,message,parts}', jsonb_build_array('{"kind": "data", "data": {"celsius": 21}}'::jsonb, jsonb_build_object('kind', 'file', 'file', jsonb_build_object('uri', :'picture', 'name', 'sky.png', 'mimeType', 'image/png')),
+SELECT is(reply #> '{result,task,artifacts,0,parts}', jsonb_build_array('{"data": {"celsius": 21}}'::jsonb, jsonb_build_object('url', :'picture', 'filename', 'sky.png', 'mediaType', 'image/png'), '{"url": "https://sky.example/now"}'::jsonb), 'A2A is given an artifact') FROM shown WHERE name = 'a2a';
+SELECT is(reply #> '{result,artifacts,0,parts}', jsonb_build_array('{"kind": "data", "data": {"celsius": 21}}'::jsonb, jsonb_build_object('kind', 'file', 'file', jsonb_build_object('uri', :'picture', 'name', 'sky.png', 'mimeType', 'image/png')),
 	'{"kind": "file", "file": {"uri": "https://sky.example/now"}}'::jsonb), 'in version 0.3, files') FROM shown WHERE name = 'a2a of 0.3';
 SELECT is(reply -> 'data', '{"celsius": 21}', 'http has the payload') FROM shown WHERE name = 'http';
 SELECT is((SELECT i -> 'attachments' FROM clutch.inbound(reply, 'http') AS i), envelope -> 'attachments', 'and the rest in the carrier') FROM shown WHERE name = 'http';
@@ -45,7 +45,7 @@ SELECT FROM pictured p, clutch.ingest(CASE p.name WHEN 'http' THEN jsonb_build_o
 	ELSE jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 't', 'contextId', 'c', 'status', jsonb_build_object('state', 'TASK_STATE_COMPLETED', 'message', jsonb_build_object('messageId', p.name, 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')))))) END,
 	context => jsonb_build_object('agent_id', 'agent:w', 'task_id', p.task_id, 'run_id', p.run_id, 'artifacts_from', 1000));
 SELECT is((SELECT count(*)::int FROM pictured p JOIN clutch.events e USING (task_id) WHERE e.type = 'task.result' AND e.envelope::text NOT LIKE '%' || :'b64' || '%'), 3, 'bytes of results that became artifacts');
-SELECT is(clutch.reply(task_id) #> CASE name WHEN 'a2a' THEN '{result,task,status,message,parts}' WHEN 'http' THEN '{data_base64}' ELSE '{result,status,message,parts}' END::text[],
+SELECT is(clutch.reply(task_id) #> CASE name WHEN 'a2a' THEN '{result,task,artifacts,0,parts}' WHEN 'http' THEN '{data_base64}' ELSE '{result,artifacts,0,parts}' END::text[],
 	CASE name WHEN 'a2a' THEN jsonb_build_array(jsonb_build_object('raw', :'b64', 'mediaType', 'image/png')) WHEN 'http' THEN to_jsonb(:'b64'::text) ELSE jsonb_build_array(jsonb_build_object('kind', 'file', 'file', jsonb_build_object('bytes', :'b64', 'mimeType', 'image/png'))) END, 'are in the reply to ' || name) FROM pictured;
 
 -- ------------------------------------------------------------ other ends
@@ -83,11 +83,12 @@ SELECT FROM clutch.claim('agent:w', 10);
 SELECT clutch.finish('agent:w', task_id, '{"text": "21"}') FROM rested WHERE how = 'done' \g /dev/null
 SELECT clutch.fail('agent:w', task_id, 'E', 'boo', retryable => false) FROM rested WHERE how = 'failed' \g /dev/null
 SELECT clutch.cancel(task_id, 'too late', by_agent => 'agent:visitor') FROM rested WHERE how = 'cancelled' \g /dev/null
-SELECT is(concat_ws(' ', r #>> '{task,status,state}', r #>> '{task,contextId}', coalesce(r #>> '{task,status,message,parts,0,text}', r #>> '{task,status,message,content,0,text}'), (SELECT string_agg(k, ',') FROM jsonb_object_keys(r) AS k), r::text LIKE '%"clutch"%'),
+SELECT is(concat_ws(' ', r #>> '{task,status,state}', r #>> '{task,contextId}', coalesce(r #>> '{task,artifacts,0,parts,0,text}', r #>> '{task,status,message,parts,0,text}', r #>> '{task,status,message,content,0,text}'), (SELECT string_agg(k, ',') FROM jsonb_object_keys(r) AS k), r::text LIKE '%"clutch"%'),
 	CASE how WHEN 'done' THEN 'TASK_STATE_COMPLETED c-9 21' WHEN 'failed' THEN 'TASK_STATE_FAILED c-9 boo' ELSE CASE name WHEN '1.0' THEN 'TASK_STATE_CANCELED' ELSE 'TASK_STATE_CANCELLED' END || ' c-9 too late' END || ' task f',
 	format('a request by REST in version %s gets its task, which is %s', name, how))
 FROM rested, LATERAL (SELECT clutch.reply(task_id) AS r) AS t ORDER BY name, how;
-SELECT is(reply #>> '{task,status,message,content,0,text}', '21', 'version 0.3 has its content') FROM rested, LATERAL clutch.reply(task_id) AS reply WHERE name = '0.3' AND how = 'done';
+SELECT is(reply #>> '{task,status,message,content,0,text}', 'boo', 'version 0.3 has its content') FROM rested, LATERAL clutch.reply(task_id) AS reply WHERE name = '0.3' AND how = 'failed';
+SELECT is(reply #> '{task,status,message}', NULL, 'what was done is not said as well') FROM rested, LATERAL clutch.reply(task_id) AS reply WHERE how = 'done' ORDER BY name;
 
 -- ------------------------------------------------------------- to whom
 CREATE ROLE adapter_reply_visitor;
