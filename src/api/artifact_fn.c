@@ -119,7 +119,6 @@ Slice
 artifact_fn_put(const char *content, Size n, Slice media_type, const char *argument)
 {
 	Oid			role = principal_role();
-	char	   *hex = palloc(2 * CRYPTO_HASH_BYTES + 1);
 	uint8		digest[CRYPTO_HASH_BYTES];
 	Artifact	artifact = {.media_type = media_type, .bytes = (int64) n};
 	bool		is_owned;
@@ -127,8 +126,7 @@ artifact_fn_put(const char *content, Size n, Slice media_type, const char *argum
 	require_size((int64) n, argument);
 	traffic_add_command(true);
 	crypto_sha256(content, n, digest);
-	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
-	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
+	artifact.digest = crypto_encode_hex(digest, CRYPTO_HASH_BYTES);
 	artifact.content_no = artifact_content_begin();
 	/* do not write content that is already there a second time */
 	if (!artifact_hold(artifact.digest))
