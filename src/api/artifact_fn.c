@@ -58,17 +58,6 @@ argument_media_type(FunctionCallInfo fcinfo, int n)
 	return type;
 }
 
-static bytea *
-argument_content(FunctionCallInfo fcinfo, int n)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("content", "NULL_VALUE"),
-				 errmsg("argument \"content\" must not be null")));
-	return PG_GETARG_BYTEA_PP(n);
-}
-
 static int64
 argument_place(FunctionCallInfo fcinfo, int n, const char *name, int64 otherwise)
 {
@@ -141,7 +130,7 @@ artifact_fn_put(const char *content, Size n, Slice media_type, const char *argum
 Datum
 clutch_put_artifact(PG_FUNCTION_ARGS)
 {
-	bytea	   *content = argument_content(fcinfo, 0);
+	bytea	   *content = argument_bytes(fcinfo, 0, "content");
 	Slice		media_type = argument_media_type(fcinfo, 1);
 
 	PG_RETURN_DATUM(reference_datum(artifact_fn_put(VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content), media_type, "content")));
@@ -177,7 +166,7 @@ argument_upload(FunctionCallInfo fcinfo, int n)
 Datum
 clutch_append_artifact(PG_FUNCTION_ARGS)
 {
-	bytea	   *content = argument_content(fcinfo, 1);
+	bytea	   *content = argument_bytes(fcinfo, 1, "content");
 	ArtifactUpload upload = argument_upload(fcinfo, 0);
 
 	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content), "content");
