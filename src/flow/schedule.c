@@ -7,11 +7,11 @@
  */
 #include "clutch.h"
 
-#include "base/savepoint.h"
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
+#include "base/savepoint.h"
 #include "flow/schedule.h"
 #include "miscadmin.h"
 #include "protocol/cron.h"
@@ -37,7 +37,7 @@ enum
 	Natts_schedule = Anum_schedule_created_at
 };
 
-StaticAssertDecl((int) Natts_schedule == (int) COLUMNS_SCHEDULE, "columns of clutch.schedule");
+ROWS_CHECK_COLUMNS(Natts_schedule, SCHEDULE);
 
 /* so many missed times are counted at once; counting the rest is not worthwhile */
 #define MOST_MISSED		10000
