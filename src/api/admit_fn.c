@@ -382,12 +382,6 @@ require_restorer(void)
 						 "Only operators may restore rows.")));
 }
 
-static Datum
-column_of(HeapTuple row, TupleDesc desc, int attno, bool *isnull)
-{
-	return heap_getattr(row, attno, desc, isnull);
-}
-
 Datum
 clutch_admit(PG_FUNCTION_ARGS)
 {
@@ -406,14 +400,14 @@ clutch_admit(PG_FUNCTION_ARGS)
 				 errmsg("clutch.admit is the BEFORE INSERT row trigger of clutch.events")));
 	desc = RelationGetDescr(trigger->tg_relation);
 
-	(void) column_of(trigger->tg_trigtuple, desc, Anum_event_seq, &isnull);
+	(void) heap_getattr(trigger->tg_trigtuple, Anum_event_seq, desc, &isnull);
 	if (!isnull)
 	{
 		require_restorer();
 		return PointerGetDatum(trigger->tg_trigtuple);
 	}
 
-	document = column_of(trigger->tg_trigtuple, desc, Anum_event_envelope, &isnull);
+	document = heap_getattr(trigger->tg_trigtuple, Anum_event_envelope, desc, &isnull);
 	if (isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_ENVELOPE_INVALID),

@@ -58,17 +58,6 @@ argument_media_type(FunctionCallInfo fcinfo, int n)
 	return type;
 }
 
-static bytea *
-argument_content(FunctionCallInfo fcinfo, int n)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("content", "NULL_VALUE"),
-				 errmsg("argument \"content\" must not be null")));
-	return PG_GETARG_BYTEA_PP(n);
-}
-
 static int64
 argument_place(FunctionCallInfo fcinfo, int n, const char *name, int64 otherwise)
 {
@@ -119,7 +108,6 @@ Slice
 artifact_fn_put(const char *content, Size n, Slice media_type, const char *argument)
 {
 	Oid			role = principal_role();
-	char	   *hex = palloc(2 * CRYPTO_HASH_BYTES + 1);
 	uint8		digest[CRYPTO_HASH_BYTES];
 	Artifact	artifact = {.media_type = media_type, .bytes = (int64) n};
 	bool		is_owned;
@@ -127,8 +115,7 @@ artifact_fn_put(const char *content, Size n, Slice media_type, const char *argum
 	require_size((int64) n, argument);
 	traffic_add_command(true);
 	crypto_sha256(content, n, digest);
-	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
-	artifact.digest = (Slice) {hex, 2 * CRYPTO_HASH_BYTES};
+	artifact.digest = crypto_encode_hex(digest, CRYPTO_HASH_BYTES);
 	artifact.content_no = artifact_content_begin();
 	/* do not write content that is already there a second time */
 	if (!artifact_hold(artifact.digest))
@@ -143,7 +130,7 @@ artifact_fn_put(const char *content, Size n, Slice media_type, const char *argum
 Datum
 clutch_put_artifact(PG_FUNCTION_ARGS)
 {
-	bytea	   *content = argument_content(fcinfo, 0);
+	bytea	   *content = argument_bytes(fcinfo, 0, "content");
 	Slice		media_type = argument_media_type(fcinfo, 1);
 
 	PG_RETURN_DATUM(reference_datum(artifact_fn_put(VARDATA_ANY(content), VARSIZE_ANY_EXHDR(content), media_type, "content")));
@@ -179,7 +166,7 @@ argument_upload(FunctionCallInfo fcinfo, int n)
 Datum
 clutch_append_artifact(PG_FUNCTION_ARGS)
 {
-	bytea	   *content = argument_content(fcinfo, 1);
+	bytea	   *content = argument_bytes(fcinfo, 1, "content");
 	ArtifactUpload upload = argument_upload(fcinfo, 0);
 
 	require_size(upload.bytes + (int64) VARSIZE_ANY_EXHDR(content), "content");

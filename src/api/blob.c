@@ -13,7 +13,6 @@
 #include "base/crypto.h"
 #include "flow/attachment.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
 
 /* ------------------------------------------------------------------ keeping */
 
@@ -118,7 +117,6 @@ static void
 keep_text(BlobSearch *search, Json *value, const Json *parent)
 {
 	uint8		hash[CRYPTO_HASH_BYTES];
-	char		hex[2 * CRYPTO_HASH_BYTES + 1];
 	int			n;
 	char	   *bytes = decode_exactly(value->text, &n);
 	Slice		reference;
@@ -127,9 +125,7 @@ keep_text(BlobSearch *search, Json *value, const Json *parent)
 	if (bytes == NULL)
 		return;
 	crypto_sha256(bytes, n, hash);
-	(void) hex_encode((const char *) hash, CRYPTO_HASH_BYTES, hex);
-	hex[2 * CRYPTO_HASH_BYTES] = '\0';
-	reference = artifact_reference(slice_of_cstring(hex));
+	reference = artifact_reference(crypto_encode_hex(hash, CRYPTO_HASH_BYTES));
 	if (!has_reference(search->references, reference))
 	{
 		if (list_length(search->references) == BLOB_MOST || has_text(search->document, reference))

@@ -8,7 +8,7 @@
 #include "clutch.h"
 
 #include "adapters/catalog.h"
-#include "commands/trigger.h"
+#include "api/result.h"
 #include "fmgr.h"
 
 PG_FUNCTION_INFO_V1(clutch_adapters_changed);
@@ -17,10 +17,7 @@ PG_FUNCTION_INFO_V1(clutch_adapters_changed);
 Datum
 clutch_adapters_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "adapters_changed")));
+	argument_require_trigger(fcinfo, "adapters_changed");
 	catalog_announce();
 	PG_RETURN_POINTER(NULL);
 }

@@ -98,17 +98,12 @@ clutch_claim(PG_FUNCTION_ARGS)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 	int64		lease = argument_duration(fcinfo, 2, "lease");
-	int			max_tasks = PG_ARGISNULL(1) ? 1 : PG_GETARG_INT32(1);
+	int			max_tasks = argument_count(fcinfo, 1, "max_tasks", 1, PG_INT32_MAX, NULL);
 	Conversation last = {SLICE_NONE, NULL};
 	bool		with_context;
 	int			place;
 	ListCell   *cell;
 
-	if (max_tasks < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("max_tasks", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"max_tasks\" must be at least 1, not %d", max_tasks)));
 	result_begin_rows(fcinfo);
 	/* the roster has the place unless the agent is not registered */
 	place = roster_find(roster_get(), agent_id);

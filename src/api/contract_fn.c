@@ -9,7 +9,6 @@
 
 #include "api/result.h"
 #include "base/document.h"
-#include "commands/trigger.h"
 #include "contract/payload_type.h"
 #include "protocol/place.h"
 #include "utils/builtins.h"
@@ -49,15 +48,7 @@ argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *cons
 static int
 argument_version(FunctionCallInfo fcinfo, int n)
 {
-	if (PG_ARGISNULL(n))
-		return 0;
-	if (PG_GETARG_INT32(n) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("version", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"version\" must be at least 1, not %d", PG_GETARG_INT32(n)),
-				 errhint("Pass NULL for the newest version.")));
-	return PG_GETARG_INT32(n);
+	return argument_count(fcinfo, n, "version", 0, PG_INT32_MAX, "Pass NULL for the newest version.");
 }
 
 pg_noreturn static void
@@ -168,10 +159,7 @@ clutch_schema_of(PG_FUNCTION_ARGS)
 Datum
 clutch_payload_type_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "payload_type_changed")));
+	argument_require_trigger(fcinfo, "payload_type_changed");
 	payload_type_changed();
 	PG_RETURN_POINTER(NULL);
 }

@@ -270,15 +270,10 @@ claim_and_forget(FunctionCallInfo fcinfo, Call *call)
 Datum
 clutch_outbox_claim(PG_FUNCTION_ARGS)
 {
-	int			missing = PG_ARGISNULL(0) ? 1 : PG_GETARG_INT32(0);
+	int			missing = argument_count(fcinfo, 0, "max_calls", 1, PG_INT32_MAX, NULL);
 	int64		lease = argument_duration(fcinfo, 1, "lease");
 	int			ended = 0;
 
-	if (missing < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("max_calls", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"max_calls\" must be at least 1, not %d", missing)));
 	result_begin_rows(fcinfo);
 	while (missing > 0 && ended < MOST_ENDED)
 	{

@@ -45,17 +45,6 @@ require_operator(const char *what)
 				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
 }
 
-static int64
-argument_int8(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem(name, "NULL_VALUE"),
-				 errmsg("argument \"%s\" must not be null", name)));
-	return PG_GETARG_INT64(n);
-}
-
 /* -------------------------------------------------------------------- seal */
 
 #define SEAL_MOST	100000000
@@ -281,14 +270,14 @@ clutch_verify_log(PG_FUNCTION_ARGS)
 {
 	result_begin_rows(fcinfo);
 	verification_run(put_finding, fcinfo);
-	PG_RETURN_NULL();
+	return (Datum) 0;
 }
 
 /* --------------------------------------------------------------- signatures */
 
 /* Copies a bytea argument of a fixed length. */
 static void
-argument_bytes(FunctionCallInfo fcinfo, int n, const char *name, uint8 *bytes, int length)
+argument_copy_bytes(FunctionCallInfo fcinfo, int n, const char *name, uint8 *bytes, int length)
 {
 	bytea	   *value = PG_ARGISNULL(n) ? NULL : PG_GETARG_BYTEA_PP(n);
 
@@ -332,8 +321,8 @@ clutch_add_checkpoint_signature(PG_FUNCTION_ARGS)
 	};
 	Checkpoint	checkpoint;
 
-	argument_bytes(fcinfo, 2, "public_key", signature.public_key, CRYPTO_PUBLIC_KEY_BYTES);
-	argument_bytes(fcinfo, 3, "signature", signature.signature, CRYPTO_SIGNATURE_BYTES);
+	argument_copy_bytes(fcinfo, 2, "public_key", signature.public_key, CRYPTO_PUBLIC_KEY_BYTES);
+	argument_copy_bytes(fcinfo, 3, "signature", signature.signature, CRYPTO_SIGNATURE_BYTES);
 	if (!checkpoint_find(signature.size, ROWS_LATEST, &checkpoint))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),

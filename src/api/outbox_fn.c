@@ -13,7 +13,6 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/query.h"
-#include "commands/trigger.h"
 #include "flow/callee.h"
 #include "outbox/call.h"
 #include "outbox/signing.h"
@@ -183,10 +182,7 @@ clutch_secret_can_sign(PG_FUNCTION_ARGS)
 Datum
 clutch_endpoints_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "endpoints_changed")));
+	argument_require_trigger(fcinfo, "endpoints_changed");
 	endpoint_announce();
 	/* a dump may still be being restored, and a restore moves nothing */
 	if (epoch_has_begun())

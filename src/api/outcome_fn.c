@@ -130,20 +130,6 @@ take_report(Call *call, const Report *report)
 		call_end(call, CALL_SENT, report->status, NULL);
 }
 
-static int
-number_of_argument(FunctionCallInfo fcinfo, int n, const char *name, const char *hint)
-{
-	int			number = argument_int4(fcinfo, n, name);
-
-	if (number < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"%s\" must be at least 1, not %d", name, number),
-				 errhint("%s", hint)));
-	return number;
-}
-
 /*
  * Returns a pause that the other side has asked for, in seconds.  Values that
  * make no sense, such as a negative rest of a time that has passed, or a huge
@@ -180,8 +166,7 @@ report_of_arguments(FunctionCallInfo fcinfo)
 				 errproblem("status", "NULL_VALUE"),
 				 errmsg("the report does not say how the attempt ended"),
 				 errhint("Pass the status of HTTP or, if there was no response, say in \"failure\" what happened.")));
-	if (!PG_ARGISNULL(7))
-		report.part = number_of_argument(fcinfo, 7, "part", "Count the documents of an answer from 1 on, or pass NULL.");
+	report.part = argument_count(fcinfo, 7, "part", 0, PG_INT32_MAX, "Count the documents of an answer from 1 on, or pass NULL.");
 	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -195,10 +180,13 @@ Datum
 clutch_outbox_done(PG_FUNCTION_ARGS)
 {
 	Slice		id = argument_text(fcinfo, 0, "id");
-	int			attempt = number_of_argument(fcinfo, 1, "attempt", "Pass the attempt that clutch.outbox_claim returned.");
-	Report		report = report_of_arguments(fcinfo);
-	Call	   *call = call_lock(id);
+	int			attempt = argument_count(fcinfo, 1, "attempt", 0, PG_INT32_MAX, "Pass the attempt that clutch.outbox_claim returned.");
+	Report		report;
+	Call	   *call;
 
+	argument_require(fcinfo, 1, "attempt");
+	report = report_of_arguments(fcinfo);
+	call = call_lock(id);
 	if (call == NULL || call->state != CALL_PENDING || call->lease_until == 0 || call->attempt != attempt)
 		PG_RETURN_TEXT_P(cstring_to_text("lost"));
 	take_report(call, &report);

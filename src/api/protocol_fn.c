@@ -102,12 +102,6 @@ envelope_array_argument(FunctionCallInfo fcinfo, int i)
 	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
 }
 
-static Jsonb *
-envelope_jsonb_argument(FunctionCallInfo fcinfo, int i)
-{
-	return PG_ARGISNULL(i) ? NULL : PG_GETARG_JSONB_P(i);
-}
-
 static void
 envelope_fill_draft(FunctionCallInfo fcinfo, Draft *draft)
 {
@@ -130,11 +124,11 @@ envelope_fill_draft(FunctionCallInfo fcinfo, Draft *draft)
 	draft->prefers = envelope_array_argument(fcinfo, ARG_PREFERS);
 	draft->after = envelope_array_argument(fcinfo, ARG_AFTER);
 
-	draft->payload = envelope_jsonb_argument(fcinfo, ARG_PAYLOAD);
-	draft->meta = envelope_jsonb_argument(fcinfo, ARG_META);
-	draft->trace = envelope_jsonb_argument(fcinfo, ARG_TRACE);
-	draft->security = envelope_jsonb_argument(fcinfo, ARG_SECURITY);
-	draft->attachments = envelope_jsonb_argument(fcinfo, ARG_ATTACHMENTS);
+	draft->payload = argument_optional_jsonb(fcinfo, ARG_PAYLOAD);
+	draft->meta = argument_optional_jsonb(fcinfo, ARG_META);
+	draft->trace = argument_optional_jsonb(fcinfo, ARG_TRACE);
+	draft->security = argument_optional_jsonb(fcinfo, ARG_SECURITY);
+	draft->attachments = argument_optional_jsonb(fcinfo, ARG_ATTACHMENTS);
 
 	draft->has_attempt = !PG_ARGISNULL(ARG_ATTEMPT);
 	draft->attempt = draft->has_attempt ? PG_GETARG_INT32(ARG_ATTEMPT) : 0;

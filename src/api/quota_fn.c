@@ -11,7 +11,6 @@
 #include "api/visible.h"
 #include "base/clock.h"
 #include "catalog/pg_authid.h"
-#include "commands/trigger.h"
 #include "feed/subscription.h"
 #include "flow/open_work.h"
 #include "flow/schedule.h"
@@ -148,10 +147,7 @@ clutch_quota_use(PG_FUNCTION_ARGS)
 Datum
 clutch_quotas_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "quotas_changed")));
+	argument_require_trigger(fcinfo, "quotas_changed");
 	quota_announce();
 	PG_RETURN_POINTER(NULL);
 }

@@ -181,6 +181,7 @@ tree_path_grow(TreePath *path, int depth, Size size)
 	if (size > MaxAllocSize)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errproblem("run_id", "TOO_LARGE"),
 				 errmsg("the path of a task exceeds the maximum size of an array"),
 				 errhint("Query clutch.tasks by parent_task_id instead.")));
 	path->size = Min(size * 2, MaxAllocSize);
@@ -282,6 +283,7 @@ clutch_task_tree(PG_FUNCTION_ARGS)
 	{
 		Datum		to_node = tree_path_to(&path, nodes[i]);
 
+		CHECK_FOR_INTERRUPTS();
 		if (seen == SIGHT_RUN || tree_is_seen(nodes[i], seen_tasks))
 			tree_put_node(fcinfo, nodes[i], to_node);
 	}

@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "api/result.h"
+#include "commands/trigger.h"
 #include "compat.h"
 #include "funcapi.h"
 #include "protocol/limits.h"
@@ -19,20 +20,20 @@
 /* the columns of clutch.receipt */
 #define NATTS_RECEIPT	6
 
-pg_noreturn static void
-argument_raise_null(const char *name)
+void
+argument_require(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errproblem(name, "NULL_VALUE"),
-			 errmsg("argument \"%s\" must not be null", name)));
+	if (PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem(name, "NULL_VALUE"),
+				 errmsg("argument \"%s\" must not be null", name)));
 }
 
 Slice
 argument_text(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	if (PG_ARGISNULL(n))
-		argument_raise_null(name);
+	argument_require(fcinfo, n, name);
 	return slice_of_text(PG_GETARG_TEXT_PP(n));
 }
 
@@ -45,8 +46,7 @@ argument_optional_text(FunctionCallInfo fcinfo, int n)
 Jsonb *
 argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	if (PG_ARGISNULL(n))
-		argument_raise_null(name);
+	argument_require(fcinfo, n, name);
 	return PG_GETARG_JSONB_P(n);
 }
 
@@ -81,12 +81,50 @@ argument_foreign(FunctionCallInfo fcinfo, int n, const char *name)
 	return document;
 }
 
-int
-argument_int4(FunctionCallInfo fcinfo, int n, const char *name)
+bytea *
+argument_bytes(FunctionCallInfo fcinfo, int n, const char *name)
 {
+	argument_require(fcinfo, n, name);
+	return PG_GETARG_BYTEA_PP(n);
+}
+
+int64
+argument_int8(FunctionCallInfo fcinfo, int n, const char *name)
+{
+	argument_require(fcinfo, n, name);
+	return PG_GETARG_INT64(n);
+}
+
+int
+argument_count(FunctionCallInfo fcinfo, int n, const char *name, int otherwise, int most, const char *hint)
+{
+	int			number;
+
 	if (PG_ARGISNULL(n))
-		argument_raise_null(name);
-	return PG_GETARG_INT32(n);
+		return otherwise;
+	number = PG_GETARG_INT32(n);
+	if (number < 1 || number > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(name, "NUMBER_OUT_OF_RANGE"),
+				 most == PG_INT32_MAX ?
+				 errmsg("argument \"%s\" must be at least 1, not %d", name, number) :
+				 errmsg("argument \"%s\" must be between 1 and %d, not %d", name, most, number),
+				 hint != NULL ? errhint("%s", hint) : 0));
+	return number;
+}
+
+Slice
+argument_name(FunctionCallInfo fcinfo, int n, const char *name, int most)
+{
+	Slice		text = argument_text(fcinfo, n, name);
+
+	if (text.len == 0 || text.len > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(name, text.len == 0 ? "EMPTY" : "TOO_LONG"),
+				 errmsg("argument \"%s\" must have between 1 and %d bytes, not %d", name, most, text.len)));
+	return text;
 }
 
 int64
@@ -95,8 +133,7 @@ argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 	const Interval *interval;
 	double		seconds;
 
-	if (PG_ARGISNULL(n))
-		argument_raise_null(name);
+	argument_require(fcinfo, n, name);
 	interval = PG_GETARG_INTERVAL_P(n);
 	seconds = interval->time / 1e6 + (double) interval->day * SECS_PER_DAY +
 		(double) interval->month * DAYS_PER_MONTH * SECS_PER_DAY;
@@ -113,15 +150,16 @@ argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 int
 argument_attempt(FunctionCallInfo fcinfo, int n)
 {
-	if (PG_ARGISNULL(n))
-		return 0;
-	if (PG_GETARG_INT32(n) < 1)
+	return argument_count(fcinfo, n, "attempt", 0, PG_INT32_MAX, "Pass the attempt that clutch.claim returned, or NULL.");
+}
+
+void
+argument_require_trigger(FunctionCallInfo fcinfo, const char *function)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("attempt", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"attempt\" must be at least 1, not %d", PG_GETARG_INT32(n)),
-				 errhint("Pass the attempt that clutch.claim returned, or NULL.")));
-	return PG_GETARG_INT32(n);
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("function \"%s\" was not called by trigger manager", function)));
 }
 
 /* -------------------------------------------------------------------- rows */

@@ -16,28 +16,47 @@
  * 22023 if it is out of range.
  */
 
-/* Returns the n-th argument.  Raises an error if it is NULL. */
+/* Raises an error if the n-th argument is NULL. */
+extern void argument_require(FunctionCallInfo fcinfo, int n, const char *name);
+
+/* The same, and return it. */
 extern Slice argument_text(FunctionCallInfo fcinfo, int n, const char *name);
-/* The same, but absent if the argument is NULL. */
-extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name);
-/* The same, but NULL if the argument is NULL. */
+extern bytea *argument_bytes(FunctionCallInfo fcinfo, int n, const char *name);
+extern int64 argument_int8(FunctionCallInfo fcinfo, int n, const char *name);
+
+/* Return it, or an absent Slice or NULL if the argument is NULL. */
+extern Slice argument_optional_text(FunctionCallInfo fcinfo, int n);
 extern Jsonb *argument_optional_jsonb(FunctionCallInfo fcinfo, int n);
+
 /*
- * The same for a document from outside.  It must obey the limits on envelopes,
+ * Returns a document from outside, which must not be NULL.  It must obey the limits on envelopes,
  * because most of it will be in one; otherwise KL014 is raised.
  */
 extern Jsonb *argument_foreign(FunctionCallInfo fcinfo, int n, const char *name);
 /* Checks that it obeys these limits. */
 extern void argument_check_limits(Jsonb *document, const char *name, const Limits *limits);
-extern int	argument_int4(FunctionCallInfo fcinfo, int n, const char *name);
+
+/*
+ * Returns a number that must be between 1 and "most", or "otherwise" if the
+ * argument is NULL.  The hint may be NULL.
+ */
+extern int	argument_count(FunctionCallInfo fcinfo, int n, const char *name, int otherwise, int most, const char *hint);
+
+/* Returns a name, which must have between 1 and "most" bytes. */
+extern Slice argument_name(FunctionCallInfo fcinfo, int n, const char *name, int most);
+
 /*
  * Returns an interval, which must be more than zero and at most a year, in
  * microseconds.
  */
 extern int64 argument_duration(FunctionCallInfo fcinfo, int n, const char *name);
+
 /* Returns 0 if the argument is NULL; otherwise it must be at least 1. */
 extern int	argument_attempt(FunctionCallInfo fcinfo, int n);
+
+/* Raises an error unless the function is called as a trigger. */
+extern void argument_require_trigger(FunctionCallInfo fcinfo, const char *function);
 
 /* Returns a clutch.receipt as a row. */
 extern Datum result_receipt(FunctionCallInfo fcinfo, Receipt receipt);

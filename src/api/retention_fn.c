@@ -47,32 +47,6 @@ begin_as_owner(const char *what)
 #define PRUNE_DEFAULT	10000
 #define PRUNE_MOST		1000000
 
-static TimestampTz
-argument_before(FunctionCallInfo fcinfo, int n)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("before", "NULL_VALUE"),
-				 errmsg("argument \"before\" must not be null")));
-	return PG_GETARG_TIMESTAMPTZ(n);
-}
-
-static int
-argument_max_events(FunctionCallInfo fcinfo, int n)
-{
-	int			max_events = PG_ARGISNULL(n) ? PRUNE_DEFAULT : PG_GETARG_INT32(n);
-
-	if (max_events < 1 || max_events > PRUNE_MOST)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("max_events", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"max_events\" must be between 1 and %d, not %d",
-						PRUNE_MOST, max_events),
-				 errhint("Call the function again until it returns 0.")));
-	return max_events;
-}
-
 static void
 notice_kept(const PruneReport *report)
 {
@@ -91,17 +65,19 @@ notice_kept(const PruneReport *report)
 Datum
 clutch_prune(PG_FUNCTION_ARGS)
 {
-	TimestampTz before = argument_before(fcinfo, 0);
-	int			max_events = argument_max_events(fcinfo, 1);
-	OwnerCaller caller = begin_as_owner("prune the log");
+	int			max_events = argument_count(fcinfo, 1, "max_events", PRUNE_DEFAULT, PRUNE_MOST,
+											"Call the function again until it returns 0.");
+	OwnerCaller caller;
 	PruneReport report;
 
+	argument_require(fcinfo, 0, "before");
+	caller = begin_as_owner("prune the log");
 	/*
 	 * handle the consequences of this transaction first, because they must not
 	 * find their tasks gone
 	 */
 	(void) settle_agenda();
-	report = prune_batch(before, max_events);
+	report = prune_batch(PG_GETARG_TIMESTAMPTZ(0), max_events);
 	owner_end(caller);
 	notice_kept(&report);
 	PG_RETURN_INT64(report.events);
@@ -112,21 +88,15 @@ clutch_prune(PG_FUNCTION_ARGS)
 Datum
 clutch_redact(PG_FUNCTION_ARGS)
 {
+	int64		seq = argument_int8(fcinfo, 0, "seq");
 	Slice		reason = argument_text(fcinfo, 1, "reason");
-	OwnerCaller caller;
-	bool		done;
+	OwnerCaller caller = begin_as_owner("redact events");
+	bool		done = redact_event(seq, reason);
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("seq", "NULL_VALUE"),
-				 errmsg("argument \"seq\" must not be null")));
-	caller = begin_as_owner("redact events");
-	done = redact_event(PG_GETARG_INT64(0), reason);
 	owner_end(caller);
 	if (!done)
 		ereport(NOTICE,
-				(errmsg("event " INT64_FORMAT " has been redacted before", PG_GETARG_INT64(0))));
+				(errmsg("event " INT64_FORMAT " has been redacted before", seq)));
 	PG_RETURN_VOID();
 }
 
@@ -143,11 +113,7 @@ clutch_import(PG_FUNCTION_ARGS)
 	int			n;
 	int			i;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("lines", "NULL_VALUE"),
-				 errmsg("argument \"lines\" must not be null")));
+	argument_require(fcinfo, 0, "lines");
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
 	lines = palloc(sizeof(Slice) * Max(n, 1));
 	for (i = 0; i < n; i++)

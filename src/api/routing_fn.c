@@ -15,7 +15,6 @@
 #include "api/visible.h"
 #include "base/document.h"
 #include "base/rows.h"
-#include "commands/trigger.h"
 #include "flow/emission.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -491,10 +490,7 @@ clutch_version_satisfies(PG_FUNCTION_ARGS)
 Datum
 clutch_roster_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "roster_changed")));
+	argument_require_trigger(fcinfo, "roster_changed");
 	roster_invalidate();
 	PG_RETURN_POINTER(NULL);
 }

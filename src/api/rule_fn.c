@@ -8,7 +8,7 @@
  */
 #include "clutch.h"
 
-#include "commands/trigger.h"
+#include "api/result.h"
 #include "routing/phrase.h"
 #include "routing/rule.h"
 
@@ -25,10 +25,7 @@ clutch_has_word(PG_FUNCTION_ARGS)
 Datum
 clutch_rules_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "rules_changed")));
+	argument_require_trigger(fcinfo, "rules_changed");
 	rule_announce();
 	PG_RETURN_POINTER(NULL);
 }

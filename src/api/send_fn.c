@@ -245,8 +245,7 @@ clutch_send_batch(PG_FUNCTION_ARGS)
 	int			current;
 	int			n;
 
-	if (PG_ARGISNULL(0))
-		(void) argument_jsonb(fcinfo, 0, "envelopes");
+	argument_require(fcinfo, 0, "envelopes");
 	envelopes = send_batch_envelopes(PG_GETARG_ARRAYTYPE_P(0), &n);
 	result_begin_rows(fcinfo);
 	if (n > 1 && n <= MAX_ORDERED_BATCH)

@@ -13,6 +13,7 @@
 #include "api/outgoing.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "base/text_map.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "protocol/message_type.h"
@@ -191,28 +192,31 @@ add_parts(Json *parts, const Json *envelope)
 		add_part(parts, part_of_attachment(attachments->items[i]));
 }
 
-/* Returns the artifact with that ID, adding it if there is none. */
+/*
+ * Returns the artifact with that ID, adding it if there is none.  by_id finds
+ * the artifacts of the array.
+ */
 static Json *
-artifact_of(Json *artifacts, Slice id)
+artifact_of(Json *artifacts, TextMap *by_id, Slice id)
 {
-	Json	   *artifact;
+	Json	  **artifact = (Json **) text_map_place(by_id, id);
 
-	for (int i = 0; i < artifacts->n; i++)
-		if (slice_equal(json_get_text(artifacts->items[i], "/artifactId"), id))
-			return artifacts->items[i];
-	artifact = json_new_object();
-	json_put_text(artifact, "/artifactId", id);
-	json_put(artifact, "/parts", json_new_array());
-	json_add(artifacts, artifact);
-	return artifact;
+	if (*artifact == NULL)
+	{
+		*artifact = json_new_object();
+		json_put_text(*artifact, "/artifactId", id);
+		json_put(*artifact, "/parts", json_new_array());
+		json_add(artifacts, *artifact);
+	}
+	return *artifact;
 }
 
 /* Returns the references to artifacts of the database that the update contains. */
 static List *
-take_update(Json *artifacts, Json *envelope)
+take_update(Json *artifacts, TextMap *by_id, Json *envelope)
 {
 	List	   *references = blob_unmark(envelope, A2A);
-	Json	   *artifact = artifact_of(artifacts, json_get_text(envelope, "/payload/artifact_id"));
+	Json	   *artifact = artifact_of(artifacts, by_id, json_get_text(envelope, "/payload/artifact_id"));
 
 	json_put_text(artifact, "/name", json_get_text(envelope, "/payload/name"));
 	json_put_text(artifact, "/description", json_get_text(envelope, "/payload/description"));
@@ -235,6 +239,7 @@ streamed_task(const Call *call, Jsonb *result, List **references)
 	Json	   *task = json_new_object();
 	Json	   *document = json_new_object();
 	Json	   *artifacts = json_new_array();
+	TextMap    *by_id = text_map_make();
 	Jsonb	   *made;
 	ListCell   *cell;
 
@@ -244,7 +249,7 @@ streamed_task(const Call *call, Jsonb *result, List **references)
 	foreach(cell, updates)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*references = list_concat(*references, take_update(artifacts, json_read(((const Update *) lfirst(cell))->envelope)));
+		*references = list_concat(*references, take_update(artifacts, by_id, json_read(((const Update *) lfirst(cell))->envelope)));
 	}
 	json_put_text(task, "/id", call->task_id);
 	json_put_text(task, "/contextId", call->task_id);

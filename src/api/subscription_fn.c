@@ -52,14 +52,7 @@ enum
 static int
 argument_max_events(FunctionCallInfo fcinfo, int n)
 {
-	int			max_events = PG_ARGISNULL(n) ? 100 : PG_GETARG_INT32(n);
-
-	if (max_events < 1 || max_events > READ_MAX_EVENTS)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"max_events\" must be between 1 and %d, not %d",
-						READ_MAX_EVENTS, max_events)));
-	return max_events;
+	return argument_count(fcinfo, n, "max_events", 100, READ_MAX_EVENTS, NULL);
 }
 
 static Jsonb *
@@ -117,14 +110,9 @@ result_put_event(FunctionCallInfo fcinfo, MemoryContext event_context, int64 seq
 Datum
 clutch_subscribe(PG_FUNCTION_ARGS)
 {
-	Slice		name = argument_text(fcinfo, 0, "name");
+	Slice		name = argument_name(fcinfo, 0, "name", NAME_MAX_BYTES);
 	Slice		start = argument_optional_text(fcinfo, 2);
 
-	if (name.len == 0 || name.len > NAME_MAX_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
-						NAME_MAX_BYTES, name.len)));
 	subscription_create(name, argument_filter(fcinfo, 1),
 						slice_present(start) ? start : SLICE_OF("now"),
 						PG_ARGISNULL(3) ? 1 : PG_GETARG_INT32(3));

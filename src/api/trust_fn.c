@@ -10,7 +10,6 @@
 
 #include "api/result.h"
 #include "base/clock.h"
-#include "commands/trigger.h"
 #include "compat.h"
 #include "flow/restored.h"
 #include "protocol/canonical.h"
@@ -108,14 +107,8 @@ key_argument_kid(FunctionCallInfo fcinfo)
 static void
 key_argument_bytes(FunctionCallInfo fcinfo, AgentKey *key)
 {
-	bytea	   *bytes;
+	bytea	   *bytes = argument_bytes(fcinfo, 2, "public_key");
 
-	if (PG_ARGISNULL(2))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("public_key", "NULL_VALUE"),
-				 errmsg("argument \"public_key\" must not be null")));
-	bytes = PG_GETARG_BYTEA_PP(2);
 	if (VARSIZE_ANY_EXHDR(bytes) == CRYPTO_PUBLIC_KEY_BYTES)
 		memcpy(key->public_key, VARDATA_ANY(bytes), CRYPTO_PUBLIC_KEY_BYTES);
 	if (VARSIZE_ANY_EXHDR(bytes) != CRYPTO_PUBLIC_KEY_BYTES ||
@@ -216,10 +209,7 @@ clutch_revoke_key(PG_FUNCTION_ARGS)
 Datum
 clutch_keys_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "keys_changed")));
+	argument_require_trigger(fcinfo, "keys_changed");
 	key_announce();
 	PG_RETURN_POINTER(NULL);
 }
@@ -231,10 +221,7 @@ clutch_keys_changed(PG_FUNCTION_ARGS)
 Datum
 clutch_principals_changed(PG_FUNCTION_ARGS)
 {
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("function \"%s\" was not called by trigger manager", "principals_changed")));
+	argument_require_trigger(fcinfo, "principals_changed");
 	principal_announce();
 	PG_RETURN_POINTER(NULL);
 }

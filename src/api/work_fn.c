@@ -21,12 +21,14 @@
 #include "flow/restored.h"
 #include "flow/right.h"
 #include "flow/sight.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "task/report.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
 #include "trust/traffic.h"
+#include "utils/memutils.h"
 
 PG_FUNCTION_INFO_V1(clutch_report);
 PG_FUNCTION_INFO_V1(clutch_progress);
@@ -366,33 +368,51 @@ clutch_retry(PG_FUNCTION_ARGS)
 	return result_receipt(fcinfo, revive(task, by_agent, "task_id"));
 }
 
+/* Retries one task, unless it has not failed or timed out. */
+static void
+retry_one_of_run(FunctionCallInfo fcinfo, Slice task_id, Slice by_agent)
+{
+	Task	   *task = task_lock(task_id);
+	ProblemArguments scope;
+
+	if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
+		return;
+	problem_arguments_begin(&scope, cancel_arguments);
+	sight_check_may_steer(task, by_agent);
+	problem_arguments_end(&scope);
+	result_put_receipt(fcinfo, revive(task, by_agent, "run_id"));
+}
+
 /*
  * Spec 1.3: retries the tasks that failed or timed out, ancestors first.
- * Completed tasks stay completed.
+ * Completed tasks stay completed.  Requests may be large, so each is read in a
+ * memory context of its own.
  */
 Datum
 clutch_retry_run(PG_FUNCTION_ARGS)
 {
 	Slice		run_id = argument_text(fcinfo, 0, "run_id");
 	Slice		by_agent = acting_agent(fcinfo, 1);
-	ProblemArguments scope;
+	List	   *ids;
+	MemoryContext each;
+	MemoryContext old;
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
 	principal_require(by_agent, "by_agent");
 	right_require(by_agent, run_id, "run_id");
 	(void) restored_epoch();
-	foreach(cell, task_list_of_run(run_id))
+	ids = task_list_of_run(run_id);
+	each = AllocSetContextCreate(CurrentMemoryContext, "clutch retry task", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(each);
+	foreach(cell, ids)
 	{
-		Task	   *task = task_lock(*(Slice *) lfirst(cell));
-
-		if (task == NULL || (task->status != TASK_FAILED && task->status != TASK_TIMED_OUT))
-			continue;
-		problem_arguments_begin(&scope, cancel_arguments);
-		sight_check_may_steer(task, by_agent);
-		problem_arguments_end(&scope);
-		result_put_receipt(fcinfo, revive(task, by_agent, "run_id"));
+		CHECK_FOR_INTERRUPTS();
+		retry_one_of_run(fcinfo, *(Slice *) lfirst(cell), by_agent);
+		MemoryContextReset(each);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(each);
 	return (Datum) 0;
 }
 

@@ -39,15 +39,9 @@ read_yaml(Slice text, const char *argument)
 Datum
 clutch_register_workflow(PG_FUNCTION_ARGS)
 {
-	Jsonb	   *document;
+	Jsonb	   *document = argument_jsonb(fcinfo, 0, "workflow");
 	JsonbValue	scalar;
 
-	if (PG_ARGISNULL(0))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("workflow", "NULL_VALUE"),
-				 errmsg("argument \"workflow\" must not be null")));
-	document = PG_GETARG_JSONB_P(0);
 	if (JB_ROOT_IS_SCALAR(document) && JsonbExtractScalar(&document->root, &scalar) &&
 		scalar.type == jbvString)
 		document = read_yaml((Slice) {scalar.val.string.val, scalar.val.string.len}, "workflow");
@@ -61,22 +55,6 @@ clutch_workflow_from_yaml(PG_FUNCTION_ARGS)
 }
 
 /* ----------------------------------------------------------------- removing */
-
-static int
-argument_version(FunctionCallInfo fcinfo, int n)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errproblem("version", "NULL_VALUE"),
-				 errmsg("argument \"version\" must not be null")));
-	if (PG_GETARG_INT32(n) < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("version", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("invalid version %d: must be at least 1", PG_GETARG_INT32(n))));
-	return PG_GETARG_INT32(n);
-}
 
 static void
 refuse_removal(Slice name, int version, Slice run_id, int others)
@@ -96,12 +74,13 @@ Datum
 clutch_unregister_workflow(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "name");
-	int			version = argument_version(fcinfo, 1);
+	int			version = argument_count(fcinfo, 1, "version", 0, PG_INT32_MAX, NULL);
 	Slice		open_run = SLICE_NONE;
 	int			open_runs = 0;
 	List	   *runs;
 	ListCell   *cell;
 
+	argument_require(fcinfo, 1, "version");
 	workflow_begin_removal(name);
 	runs = binding_list_runs(name, version);
 	foreach(cell, runs)

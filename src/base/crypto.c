@@ -168,6 +168,14 @@ crypto_decode_base64(Slice text, void *bytes, int most)
 	return (int) n;
 }
 
+Slice
+crypto_encode_hex(const void *bytes, Size n)
+{
+	Size		size = 2 * n + 1;
+
+	return (Slice) {sodium_bin2hex(palloc(size), size, bytes, n), (int) (2 * n)};
+}
+
 char *
 crypto_encode_base64(const void *bytes, Size n)
 {

@@ -68,7 +68,10 @@ extern bool crypto_signature_fits(const uint8 signature[CRYPTO_SIGNATURE_BYTES],
  */
 extern void crypto_wipe(void *bytes, Size n);
 
-/* --- base64 (RFC 4648) --- */
+/* --- hexadecimal and base64 (RFC 4648) --- */
+
+/* Encodes with lower-case digits.  The result is palloc'd. */
+extern Slice crypto_encode_hex(const void *bytes, Size n);
 
 /*
  * Decodes base64 in the standard or the URL-safe alphabet, with all of its

@@ -42,9 +42,7 @@
  *
  * If a row were formed with fewer columns than the table has, reading it would run past its end.
  * The room that owns a table defines its columns as Anum_<table>_<column> and checks their
- * number:
- *
- *	StaticAssertDecl(Natts_ready == COLUMNS_READY, "columns of clutch.ready");
+ * number by ROWS_CHECK_COLUMNS.
  */
 #define STATE_TABLES(X) \
 	X(EVENTS, "events", 20) \

@@ -266,6 +266,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	if (members < 1 || members > SUBSCRIPTION_MAX_MEMBERS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("members", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"members\" must be between 1 and %d, not %d",
 						SUBSCRIPTION_MAX_MEMBERS, members)));
 	/* it will be stored */
@@ -332,6 +333,7 @@ subscription_check_member(const Subscription *subscription, int member)
 	if (member < 0 || member >= subscription->members)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("member", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"member\" must be between 0 and %d, not %d",
 						subscription->members - 1, member),
 				 errhint("Members are counted from 0, up to the number that clutch.subscribe was given.")));

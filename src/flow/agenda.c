@@ -190,14 +190,14 @@ static TransactionWatch agenda_watch = {
 
 /*
  * Are the two the same entry?  A JOIN of a child with another join value, a
- * WAKE by another message, a TAKE_AWAY for another cause, and an EMIT by
- * another rule or for another event are not.
+ * LIFT to another priority, a WAKE by another message, a TAKE_AWAY for another
+ * cause, and an EMIT by another rule or for another event are not.
  */
 static bool
 agenda_is_same(const Consequence *a, const Consequence *b)
 {
 	return a->kind == b->kind && slice_equal(a->subject, b->subject) &&
-		(a->kind != CONSEQUENCE_JOIN || a->amount == b->amount) &&
+		((a->kind != CONSEQUENCE_JOIN && a->kind != CONSEQUENCE_LIFT) || a->amount == b->amount) &&
 		((a->kind != CONSEQUENCE_WAKE && a->kind != CONSEQUENCE_EMIT) || a->seq == b->seq) &&
 		((a->kind != CONSEQUENCE_TAKE_AWAY && a->kind != CONSEQUENCE_EMIT) ||
 		 slice_equal(a->because, b->because));
@@ -208,9 +208,7 @@ agenda_merge_into(Consequence *first, const Consequence *other)
 {
 	first->depth = Min(first->depth, other->depth);
 	first->seq = Max(first->seq, other->seq);
-	if (first->kind == CONSEQUENCE_LIFT)
-		first->amount = Max(first->amount, other->amount);
-	else if (first->kind != CONSEQUENCE_JOIN)
+	if (first->kind != CONSEQUENCE_JOIN && first->kind != CONSEQUENCE_LIFT)
 		first->amount = (int) Min((int64) first->amount + other->amount, PG_INT32_MAX);
 }
 
@@ -335,7 +333,7 @@ agenda_add_agent(ConsequenceKind kind, Slice agent_id, int amount)
 
 /*
  * Compares: tasks before agents; tasks by depth and ID; entries of one task by
- * kind and seq.
+ * kind, the highest priority to which it is lifted, and seq.
  */
 static int
 agenda_compare_consequences(const ListCell *a, const ListCell *b)
@@ -355,6 +353,8 @@ agenda_compare_consequences(const ListCell *a, const ListCell *b)
 	order = slice_compare(x->subject, y->subject);
 	if (order == 0)
 		order = (int) x->kind - (int) y->kind;
+	if (order == 0 && x->kind == CONSEQUENCE_LIFT)
+		order = y->amount - x->amount;
 	return order != 0 ? order : x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 

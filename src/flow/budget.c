@@ -27,7 +27,7 @@ enum
 	Natts_budget = Anum_budget_depth
 };
 
-StaticAssertDecl((int) Natts_budget == (int) COLUMNS_BUDGET, "columns of clutch.budget");
+ROWS_CHECK_COLUMNS(Natts_budget, BUDGET);
 
 /*
  * Finds the budget of a run.  Returns false if it has none.  *creator is set

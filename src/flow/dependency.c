@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/text_map.h"
 #include "flow/assign.h"
 #include "flow/dependency.h"
 #include "flow/emission.h"
@@ -43,15 +44,16 @@ dependency_check_same_run(const Task *task, const Task *other)
 				 errhint("A task waits for tasks of its own run.")));
 }
 
-static bool
-dependency_list_has(List *ids, Slice id)
+/* Adds the ID to a List of Slice *, unless "seen" has it. */
+static List *
+dependency_list_add(List *ids, TextMap *seen, Slice *id)
 {
-	ListCell   *cell;
+	void	  **place = text_map_place(seen, *id);
 
-	foreach(cell, ids)
-		if (slice_equal(*(Slice *) lfirst(cell), id))
-			return true;
-	return false;
+	if (*place != NULL)
+		return ids;
+	*place = id;
+	return lappend(ids, id);
 }
 
 /*
@@ -63,15 +65,17 @@ dependency_list_has(List *ids, Slice id)
 static void
 dependency_check_cycle(const Task *task, const SliceList *after)
 {
-	List	   *seen = NIL;
+	TextMap    *seen;
+	List	   *ids = NIL;
 	ListCell   *cell;
 	int			i;
 
 	if (!edge_has_waiters(task->task_id))
 		return;
+	seen = text_map_make();
 	for (i = 0; i < after->n; i++)
-		seen = lappend(seen, &after->items[i]);
-	foreach(cell, seen)
+		ids = dependency_list_add(ids, seen, &after->items[i]);
+	foreach(cell, ids)
 	{
 		Slice		id = *(Slice *) lfirst(cell);
 		ListCell   *next;
@@ -81,8 +85,7 @@ dependency_check_cycle(const Task *task, const SliceList *after)
 			dependency_refuse_cycle(task, after->items[0]);
 		(void) task_await(id);
 		foreach(next, edge_list_awaited(id))
-			if (!dependency_list_has(seen, *(Slice *) lfirst(next)))
-				seen = lappend(seen, lfirst(next));
+			ids = dependency_list_add(ids, seen, lfirst(next));
 	}
 }
 

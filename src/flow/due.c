@@ -8,8 +8,8 @@
 #include "clutch.h"
 
 #include "access/xact.h"
-#include "base/savepoint.h"
 #include "base/clock.h"
+#include "base/savepoint.h"
 #include "flow/assign.h"
 #include "flow/dependency.h"
 #include "flow/due.h"

@@ -32,8 +32,7 @@ move_runtime_end(const Task *task, TimestampTz from)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, task->agent_id);
-	int			seconds = ordinal < 0 ? 0 : 
-		roster_agent(roster, ordinal)->card.max_runtime_sec;
+	int			seconds = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_runtime_sec;
 
 	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
 }

@@ -71,8 +71,8 @@ open_work_counts_in(MemoryContext each, const RowScan *scan)
 	return counts;
 }
 
-static int64
-open_work_count(Oid role, QuotaKind kind, RowSnapshot which)
+int64
+open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch open work",
 											   ALLOCSET_SMALL_SIZES);
@@ -91,12 +91,6 @@ open_work_count(Oid role, QuotaKind kind, RowSnapshot which)
 	rows_end(&scan);
 	MemoryContextDelete(each);
 	return n;
-}
-
-int64
-open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which)
-{
-	return open_work_count(role, kind, which);
 }
 
 /* ------------------------------------------------------------------- adding */
@@ -133,7 +127,7 @@ open_work_check(const QuotaLimits *limits, Oid role, QuotaKind kind, int64 seq, 
 	memo = hash_search(memory, &key, HASH_FIND, NULL);
 	if (memo != NULL && seq >= memo->seq && memo->n + (seq - memo->seq) <= limits->of[kind])
 		return;
-	n = open_work_count(role, kind, ROWS_DIRTY);
+	n = open_work_of_role(role, kind, ROWS_DIRTY);
 	quota_check(limits, kind, n, 1, 0, place);
 	memo = hash_search(memory, &key, HASH_ENTER, &found);
 	memo->n = n;

@@ -38,8 +38,9 @@ extern void open_work_add_request(Slice task_id, int64 seq, const char *place);
 extern void open_work_add_step(Slice task_id, int64 seq, const char *place);
 
 /*
- * Returns how many committed ones of QUOTA_OPEN_REQUESTS or QUOTA_STEPS there
- * are.
+ * Returns how many of QUOTA_OPEN_REQUESTS or QUOTA_STEPS the role has.  With
+ * ROWS_DIRTY, uncommitted ones count, and rows of tasks that are over are
+ * removed.
  */
 extern int64 open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which);
 

@@ -31,7 +31,7 @@ enum
 	Natts_consequence = Anum_consequence_since
 };
 
-StaticAssertDecl((int) Natts_consequence == (int) COLUMNS_CONSEQUENCE, "columns of clutch.consequence");
+ROWS_CHECK_COLUMNS(Natts_consequence, CONSEQUENCE);
 
 /* after this time, the transaction that was in the way is usually over */
 #define TRY_AGAIN_AFTER		(100 * INT64CONST(1000))

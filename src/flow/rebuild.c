@@ -58,6 +58,7 @@ typedef struct LoggedEvent
 
 /* Was the event that is being replayed imported?  In that case it does not count for any agent here. */
 static bool rebuild_is_foreign = false;
+
 static void
 rebuild_empty_state(void)
 {

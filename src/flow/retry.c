@@ -30,7 +30,7 @@ enum
 	Natts_retry_policy = Anum_retry_policy_factor
 };
 
-StaticAssertDecl((int) Natts_retry_policy == (int) COLUMNS_RETRY_POLICY, "columns of clutch.retry_policy");
+ROWS_CHECK_COLUMNS(Natts_retry_policy, RETRY_POLICY);
 
 /* ------------------------------------------------------------ the policy */
 

@@ -7,11 +7,11 @@
  */
 #include "clutch.h"
 
-#include "base/savepoint.h"
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
+#include "base/savepoint.h"
 #include "flow/schedule.h"
 #include "miscadmin.h"
 #include "protocol/cron.h"
@@ -37,9 +37,7 @@ enum
 	Natts_schedule = Anum_schedule_created_at
 };
 
-StaticAssertDecl((int) Natts_schedule == (int) COLUMNS_SCHEDULE, "columns of clutch.schedule");
-
-#define MOST_NAME_BYTES	128
+ROWS_CHECK_COLUMNS(Natts_schedule, SCHEDULE);
 
 /* so many missed times are counted at once; counting the rest is not worthwhile */
 #define MOST_MISSED		10000
@@ -290,11 +288,6 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 	Schedule	s = {0};
 	bool		found;
 
-	if (name.len == 0 || name.len > MOST_NAME_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"name\" must have between 1 and %d bytes, not %d",
-						MOST_NAME_BYTES, name.len)));
 	found = schedule_lock_named(principal_role(), name, &s);
 	if (!found)
 	{

@@ -20,11 +20,14 @@
 #include "datatype/timestamp.h"
 #include "utils/jsonb.h"
 
+/* the most bytes that a name has */
+#define SCHEDULE_NAME_BYTES	128
+
 /*
  * Creates a schedule, or replaces the role's own schedule of that name.
- * Returns the first time.  Raises 22023 for an invalid name, cron or time
- * zone, KL001 for the envelope, 42501 if the sender belongs to another role,
- * and KL013 if the quota is exceeded.
+ * Returns the first time.  Raises 22023 for an invalid cron or time zone,
+ * KL001 for the envelope, 42501 if the sender belongs to another role, and
+ * KL013 if the quota is exceeded.
  */
 extern TimestampTz schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone);
 

@@ -7,10 +7,10 @@
  */
 #include "clutch.h"
 
-#include "base/savepoint.h"
 #include "base/clock.h"
 #include "base/owner.h"
 #include "base/rows.h"
+#include "base/savepoint.h"
 #include "base/wait.h"
 #include "flow/callee.h"
 #include "flow/expiry.h"

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "ledger/leaf.h"
 #include "protocol/canonical.h"
-#include "utils/builtins.h"
 
 void
 leaf_write(StringInfo bytes, int64 seq, TimestampTz received_at, Jsonb *envelope)
@@ -42,9 +41,5 @@ leaf_hash(int64 seq, TimestampTz received_at, Jsonb *envelope)
 Slice
 leaf_hex(const MerkleHash *hash)
 {
-	char	   *hex = palloc(2 * CRYPTO_HASH_BYTES + 1);
-
-	(void) hex_encode((const char *) hash->bytes, CRYPTO_HASH_BYTES, hex);
-	hex[2 * CRYPTO_HASH_BYTES] = '\0';
-	return slice_of_cstring(hex);
+	return crypto_encode_hex(hash->bytes, CRYPTO_HASH_BYTES);
 }

@@ -18,7 +18,7 @@ enum
 	Natts_question = Anum_question_seq
 };
 
-StaticAssertDecl((int) Natts_question == (int) COLUMNS_QUESTION, "columns of clutch.question");
+ROWS_CHECK_COLUMNS(Natts_question, QUESTION);
 
 void
 question_put(const Task *task)

@@ -69,8 +69,8 @@ enum
 	Natts_ready = Anum_ready_waited_since
 };
 
-StaticAssertDecl((int) Natts_ready == (int) COLUMNS_READY, "columns of clutch.ready");
-StaticAssertDecl((int) Natts_waiting == (int) COLUMNS_WAITING, "columns of clutch.waiting");
+ROWS_CHECK_COLUMNS(Natts_ready, READY);
+ROWS_CHECK_COLUMNS(Natts_waiting, WAITING);
 
 typedef struct QueuePlace
 {

@@ -23,7 +23,7 @@ enum
 	Natts_timer = Anum_timer_task_id
 };
 
-StaticAssertDecl((int) Natts_timer == (int) COLUMNS_TIMER, "columns of clutch.timer");
+ROWS_CHECK_COLUMNS(Natts_timer, TIMER);
 
 /*
  * the time to claim a task doubles with each agent that has not claimed it, at

@@ -4,19 +4,21 @@
  *	  Payloads of routing.decision and routing.failure (spec 4.3).
  *
  * routing.decision:
- *	{"rules": ["urgent", ..],					-- that have touched the
- *												request, if any
- *	 "priority": 4,								-- if one of them sets it
- *	 "selected": "agent:ken", "request": "msg_..", "attempt": 1,
- *	 "candidates": ["agent:ken", ...],			-- best first, at most
- *												   clutch.decision_candidates
- *												   "scores": {"agent:ken":
- *												   0.92, ...},
+ *
+ *	{"rules": ["urgent", ...],
+ *	 "priority": 4,
+ *	 "selected": "agent:ken", "request": "msg_...", "attempt": 1,
+ *	 "candidates": ["agent:ken", ...],
+ *	 "scores": {"agent:ken": 0.92, ...},
  *	 "details": {"load": [0.5, ...], "success_rate": [1, ...],
  *				 "cost": ["low", ...], "last_chosen": [812, ...]},
- *												-- each in the order of
- *	 candidates "rejected": {"requires": {"count": 3, "agents": ["agent:a",
- *	 ..]}, ...}, "reason": "matched requires[skill:research], lowest load"}
+ *	 "rejected": {"requires": {"count": 3, "agents": ["agent:a", ...]}, ...},
+ *	 "reason": "matched requires[skill:research], lowest load"}
+ *
+ * "rules" are those that have touched the request, if any, and "priority" is
+ * there if one of them sets it.  The candidates come best first, at most
+ * clutch.decision_candidates of them; each list of the details is in the order
+ * of the candidates.
  *
  * routing.failure: "code", "retryable", "message", "rejected", "request", and
  * "rules" and "priority" as above.

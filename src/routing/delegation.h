@@ -23,8 +23,8 @@
 extern void delegation_drop(const Requirement *requirement, const Roster *roster, AgentSet *left);
 
 /*
- * Returns a clause that says why the agent does not take it, like "takes
- * requests only of ...", or "" if it does take it.
+ * Returns a clause that says why the agent does not take it, like "does not
+ * take requests of ...", or "" if it does take it.
  */
 extern const char *delegation_refusal(const Requirement *requirement, const Roster *roster, int ordinal);
 

@@ -10,7 +10,6 @@
 #include "base/column.h"
 #include "base/crypto.h"
 #include "store/artifact.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 /* columns of clutch.artifact_upload */
@@ -103,19 +102,16 @@ Artifact
 artifact_upload_finish(const ArtifactUpload *upload)
 {
 	uint8		digest[CRYPTO_HASH_BYTES];
-	char	   *hex = palloc(2 * CRYPTO_HASH_BYTES + 1);
 	CryptoHash	hash;
 	RowScan		scan;
 
 	crypto_hash_begin(&hash);
 	artifact_content_visit(upload->content_no, 0, ROWS_LATEST, artifact_upload_hash, &hash);
 	crypto_hash_end(&hash, digest);
-	(void) hex_encode((const char *) digest, CRYPTO_HASH_BYTES, hex);
-	hex[2 * CRYPTO_HASH_BYTES] = '\0';
 	artifact_upload_begin_scan(&scan, upload->content_no);
 	(void) rows_delete_first(&scan);
 	return (Artifact) {
-		.digest = slice_of_cstring(hex),
+		.digest = crypto_encode_hex(digest, CRYPTO_HASH_BYTES),
 		.media_type = upload->media_type,
 		.bytes = upload->bytes,
 		.content_no = upload->content_no

@@ -7,11 +7,10 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/document.h"
 #include "settings.h"
 #include "store/redaction.h"
-#include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 
 /* ------------------------------------------------------------------ digests */
 
@@ -20,15 +19,11 @@ redaction_digest(JsonbValue *payload)
 {
 	Jsonb	   *document = document_of_value(payload);
 	char	   *text = JsonbToCString(NULL, &document->root, VARSIZE(document));
-	bytea	   *digest = DatumGetByteaPP(DirectFunctionCall1(sha256_bytea,
-															  PointerGetDatum(cstring_to_text(text))));
-	int			n = VARSIZE_ANY_EXHDR(digest);
-	char	   *hex = palloc(2 * n + 1);
+	uint8		digest[CRYPTO_HASH_BYTES];
 
-	(void) hex_encode(VARDATA_ANY(digest), n, hex);
-	hex[2 * n] = '\0';
+	crypto_sha256(text, strlen(text), digest);
 	pfree(text);
-	return slice_of_cstring(hex);
+	return crypto_encode_hex(digest, CRYPTO_HASH_BYTES);
 }
 
 Slice

@@ -21,7 +21,7 @@ enum
 	Natts_dependency = Anum_dependency_unknown_since
 };
 
-StaticAssertDecl((int) Natts_dependency == (int) COLUMNS_DEPENDENCY, "columns of clutch.dependency");
+ROWS_CHECK_COLUMNS(Natts_dependency, DEPENDENCY);
 
 void
 edge_insert(const Task *task, Slice after, TimestampTz unknown_since)

@@ -115,7 +115,7 @@ enum
 	Natts_task = Anum_task_finished_at
 };
 
-StaticAssertDecl((int) Natts_task == (int) COLUMNS_TASK, "columns of clutch.task");
+ROWS_CHECK_COLUMNS(Natts_task, TASK);
 
 /* Returns the task in the current row of a scan. */
 extern Task *task_row_read(const RowScan *scan);

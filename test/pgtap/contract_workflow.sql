@@ -252,7 +252,7 @@ SELECT is((SELECT string_agg(run_id, ' ' ORDER BY run_id) FROM clutch.run_workfl
 
 SELECT is(clutch.unregister_workflow('product-research', 1), false, 'when the runs are gone,');
 SELECT is((SELECT count(*) FROM clutch.workflow WHERE name = 'product-research' AND version = 1), 0::bigint, 'so is the version that was kept for them');
-SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 0)$$, '22023', 'invalid version 0: must be at least 1', 'versions begin with 1');
+SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 0)$$, '22023', 'argument "version" must be at least 1, not 0', 'versions begin with 1');
 
 -- ------------------------------------------------------------------------ roles
 CREATE ROLE clutch_test_flow;

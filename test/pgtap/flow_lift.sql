@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(13);
+SELECT plan(16);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -30,6 +30,22 @@ SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.t
 SELECT fixture.task('task:u', orders => '{"priority": 3}', whom => 'agent:lois'), fixture.task('task:u1', 'task:u', '{"priority": 1}'), fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.suspend('agent:lois', 'task:u', '{"message": {}}') \g /dev/null
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:u1'), 1::smallint, 'a task that waits for a message lifts no child');
+-- two tasks of one transaction wait for the same one
+BEGIN;
+SELECT fixture.task('task:v', orders => '{"priority": 0}'), fixture.task('task:v2', orders => fixture.after('task:v') || '{"priority": 2}'),
+	fixture.task('task:v4', orders => fixture.after('task:v') || '{"priority": 4}') \g /dev/null
+COMMIT;
+SELECT is((SELECT string_agg(m::text, ' ') FROM fixture.moves('task:v', 'lifted') m), '{"was": 0, "state": "lifted", "because": "task:v4", "priority": 4}',
+	'of two tasks that wait for it, the more urgent one lifts it, and is named');
+SELECT fixture.task('task:w', orders => '{"priority": 0}') \g /dev/null
+BEGIN;
+SELECT fixture.task('task:w2', orders => fixture.after('task:w') || '{"priority": 2}') \g /dev/null
+SAVEPOINT s;
+SELECT fixture.task('task:w4', orders => fixture.after('task:w') || '{"priority": 4}') \g /dev/null
+ROLLBACK TO s;
+COMMIT;
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:w'), 2::smallint, 'a task whose request was rolled back lifts nothing');
+SELECT is((SELECT string_agg(m::text, ' ') FROM fixture.moves('task:w', 'lifted') m), '{"was": 0, "state": "lifted", "because": "task:w2", "priority": 2}', 'the other one still does');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

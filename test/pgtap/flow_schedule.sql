@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(90);
+SELECT plan(94);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -75,7 +75,21 @@ INSERT INTO bad VALUES
 	('@sometimes', 'invalid cron schedule "@sometimes"'), ('0 0 30 feb *', 'cron schedule "0 0 30 feb *" never occurs');
 SELECT throws_ok(format('SELECT clutch.schedule(%L, %L, pg_temp.note())', 'bad', cron), '22023', wrong, quote_literal(cron)) FROM bad;
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note(), 'Mars/Olympus')$$, '22023', 'time zone "Mars/Olympus" not recognized', 'an unknown time zone is refused');
-SELECT throws_ok($$SELECT clutch.schedule('', '* * * * *', pg_temp.note())$$, '22023', NULL, 'a name is required');
+CREATE FUNCTION pg_temp.argument_fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+BEGIN
+	EXECUTE statement;
+	RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+	RETURN concat_ws(' ', SQLSTATE, nullif(detail, '')::jsonb -> 0 ->> 'code', nullif(detail, '')::jsonb -> 0 ->> 'argument');
+END $$;
+SELECT is(pg_temp.argument_fault($$SELECT clutch.schedule('', '* * * * *', pg_temp.note())$$), '22023 EMPTY name', 'a name is required, and the error says of which argument');
+SELECT is(pg_temp.argument_fault(format('SELECT clutch.schedule(%L, ''* * * * *'', pg_temp.note())', repeat('x', 129))), '22023 TOO_LONG name', 'a name has 128 bytes at most');
+SELECT is(pg_temp.argument_fault(s), fault, 'an argument of a subscription that is out of range is named: ' || s)
+FROM (VALUES ('SELECT clutch.subscribe('''')', '22023 EMPTY name'), ('SELECT clutch.subscribe(''s'', members => 0)', '22023 NUMBER_OUT_OF_RANGE members'),
+	('SELECT * FROM clutch.read(''s'', 0)', '22023 NUMBER_OUT_OF_RANGE max_events')) AS v(s, fault);
 SELECT throws_ok($$SELECT clutch.schedule(repeat('x', 200), '* * * * *', pg_temp.note())$$, '22023', NULL, 'a name has a maximal length');
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', '[]')$$, 'KL001', NULL, 'an envelope must be an object');
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note('{"type": "no.such"}'))$$, 'KL001', NULL, 'an invalid envelope is refused at once');
