@@ -22,6 +22,7 @@
 #include "store/visibility.h"
 #include "task/verdict.h"
 #include "trust/principal.h"
+#include "utils/memutils.h"
 
 /* ------------------------------------------------------------------- groups */
 
@@ -62,6 +63,46 @@ right_was_addressed(Slice agent_id, Slice run_id)
 
 /* -------------------------------------------------------------------- tasks */
 
+static void
+right_scan_ready(RowScan *scan, Slice agent_id, RowSnapshot which)
+{
+	rows_begin(scan, TABLE_READY, INDEX_READY, which, AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(scan);
+}
+
+static void
+right_scan_tasks(RowScan *scan, Slice run_id, RowSnapshot which)
+{
+	rows_begin(scan, TABLE_TASK, INDEX_TASK_RUN_ID, which, AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(scan);
+}
+
+/*
+ * Returns the run of the task at which the scan of ready tasks is, or an absent
+ * slice if the snapshot does not see the task.  Resets "memory", to which the
+ * result belongs: an agent may have a million of them.
+ */
+static Slice
+right_run_of_ready(const RowScan *scan, RowSnapshot which, MemoryContext memory)
+{
+	MemoryContext before;
+	Task	   *task;
+
+	MemoryContextReset(memory);
+	before = MemoryContextSwitchTo(memory);
+	task = task_look(rows_text(scan, Anum_queue_task_id), which);
+	MemoryContextSwitchTo(before);
+	return task != NULL ? task->run_id : SLICE_NONE;
+}
+
+static MemoryContext
+right_memory(void)
+{
+	return AllocSetContextCreate(CurrentMemoryContext, "clutch ready task", ALLOCSET_SMALL_SIZES);
+}
+
 /*
  * Adds the runs of the tasks that the agent can claim.  For those that it has
  * claimed, the log has its events.
@@ -69,32 +110,56 @@ right_was_addressed(Slice agent_id, Slice run_id)
 static List *
 right_list_runs_of_ready(List *runs, Slice agent_id, RowSnapshot which)
 {
+	MemoryContext memory = right_memory();
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_READY, INDEX_READY, which, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
+	right_scan_ready(&scan, agent_id, which);
 	while (rows_next(&scan))
 	{
-		Task	   *task = task_look(rows_text(&scan, Anum_queue_task_id), which);
+		Slice		run_id = right_run_of_ready(&scan, which, memory);
 
 		CHECK_FOR_INTERRUPTS();
-		if (task != NULL)
-			runs = slice_list_add(runs, task->run_id);
+		if (slice_present(run_id))
+			runs = slice_list_add(runs, run_id);
 	}
 	rows_end(&scan);
+	MemoryContextDelete(memory);
 	return runs;
 }
 
+/* Is it a task that has been given to the agent and that it has not claimed? */
+static bool
+right_is_ready_for(const RowScan *task, Slice agent_id)
+{
+	return slice_equal(rows_text(task, Anum_task_agent_id), agent_id) &&
+		task_status_parse(rows_text(task, Anum_task_status)) == TASK_ASSIGNED;
+}
+
+/*
+ * Is there a task of the run that the agent can claim?  Its ready tasks and the
+ * tasks of the run are looked at in turn, because there may be a million of
+ * either; if one of them comes to its end, there is none.
+ */
 static bool
 right_has_ready_task(Slice agent_id, Slice run_id)
 {
-	ListCell   *cell;
+	MemoryContext memory = right_memory();
+	bool		found = false;
+	RowScan		ready;
+	RowScan		tasks;
 
-	foreach(cell, right_list_runs_of_ready(NIL, agent_id, ROWS_LATEST))
-		if (slice_equal(*(Slice *) lfirst(cell), run_id))
-			return true;
-	return false;
+	right_scan_ready(&ready, agent_id, ROWS_LATEST);
+	right_scan_tasks(&tasks, run_id, ROWS_LATEST);
+	while (!found && rows_next(&ready) && rows_next(&tasks))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = right_is_ready_for(&tasks, agent_id) ||
+			slice_equal(right_run_of_ready(&ready, ROWS_LATEST, memory), run_id);
+	}
+	rows_end(&tasks);
+	rows_end(&ready);
+	MemoryContextDelete(memory);
+	return found;
 }
 
 /* ------------------------------------------------------------------- rights */
@@ -296,9 +361,7 @@ right_has_task(Slice agent_id, Slice run_id, RowSnapshot which)
 	bool		found = false;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_TASK, INDEX_TASK_RUN_ID, which, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	rows_start(&scan);
+	right_scan_tasks(&scan, run_id, which);
 	while (!found && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();

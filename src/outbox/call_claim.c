@@ -204,7 +204,8 @@ call_begin_unclaimed(RowScan *scan, Slice endpoint, Slice task_id, int task_atte
 	for (int looks = 0; looks < MOST_LOOKS && rows_next(scan); looks++)
 		if (rows_int4(scan, Anum_call_attempt) == rows_int4(scan, Anum_call_attempts_before) &&
 			rows_int4(scan, Anum_call_task_attempt) == task_attempt &&
-			slice_equal(rows_text(scan, Anum_call_task_id), task_id))
+			slice_equal(rows_text(scan, Anum_call_task_id), task_id) &&
+			!slice_is(rows_text(scan, Anum_call_kind), call_kind_name(CALL_CANCEL)))
 			return true;
 	return false;
 }
