@@ -14,18 +14,18 @@
 
 /*
  * Locks the call at the current row of a scan.  Returns NULL if it is no
- * longer due or if another session has locked it.
+ * longer pending or if another session has locked it.  Another gateway may
+ * have claimed it since the scan read the row.
  */
 static Call *
-call_take_row(RowScan *scan, TimestampTz now)
+call_take_row(RowScan *scan)
 {
 	Call	   *call;
 
 	if (rows_lock(scan, ROW_LOCK_CHANGE, false) != ROW_LOCKED)
 		return NULL;
 	call = call_row_read(scan);
-	/* another gateway may have claimed it since the scan read the row */
-	return call->state == CALL_PENDING && call->due_at <= now ? call : NULL;
+	return call->state == CALL_PENDING ? call : NULL;
 }
 
 static bool
@@ -111,8 +111,8 @@ call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
 		Call	   *call;
 
 		CHECK_FOR_INTERRUPTS();
-		call = call_take_row(&scan, now);
-		if (call == NULL)
+		call = call_take_row(&scan);
+		if (call == NULL || call->due_at > now)
 			continue;
 		taken = lappend(taken, call);
 		n--;
@@ -227,7 +227,7 @@ call_withdraw(Slice endpoint, Slice task_id, int task_attempt, TimestampTz since
 	Call	   *call = NULL;
 
 	if (call_begin_unclaimed(&scan, endpoint, task_id, task_attempt, since, RowExclusiveLock))
-		call = call_take_row(&scan, clock_now());
+		call = call_take_row(&scan);
 	rows_end(&scan);
 	if (call == NULL || call_attempts(call) > 0)
 		return 0;

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(67);
+SELECT plan(68);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -70,6 +70,11 @@ SELECT fixture.ask('task:c', skill => 'skill:far');
 SELECT clutch.cancel('task:c', by_agent => 'agent:ui');
 SELECT is(fixture.calls('task:c'), 'task void nobody waits for the answer any more', 'a request that was not sent is withdrawn at once');
 SELECT is(fixture.hand(), 'nothing', 'and nobody is told of it');
+SELECT fixture.at(50);
+SELECT fixture.ask('task:early', skill => 'skill:west');
+SELECT fixture.at(30);
+SELECT clutch.cancel('task:early', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:early'), 'task void nobody waits for the answer any more', 'also if the clock was set back, so that the call was not due');
 
 -- it asks, and is answered
 SELECT fixture.ask('task:d', skill => 'skill:far');
