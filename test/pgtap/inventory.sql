@@ -215,8 +215,8 @@ SELECT is_empty($$
 	'every function has a comment');
 SELECT is_empty($$
 	SELECT oid::regclass FROM pg_class WHERE relnamespace = 'clutch'::regnamespace
-		AND (relkind = 'v' OR oid = 'clutch.events'::regclass) AND obj_description(oid, 'pg_class') IS NULL $$,
-	'and so has every view, and the log');
+		AND relkind IN ('r', 'v', 'S') AND obj_description(oid, 'pg_class') IS NULL $$,
+	'and so has every table, view and sequence');
 SELECT is((SELECT default_version FROM pg_available_extensions WHERE name = 'clutch'), clutch.version(),
 	'the library and the control file have the same version');
 
