@@ -234,7 +234,7 @@ claim_one(FunctionCallInfo fcinfo, Call *call)
 	}
 	if (!slice_present(rendering.body))
 	{
-		call_end(call, CALL_VOID, call->status, "the other side has not said by which ID it knows the task");
+		call_end(call, CALL_VOID, call->status, "the ID of the task at the other side is not known");
 		return false;
 	}
 	callee_note_claimed(call, rendering.endpoint);

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "flow/callee.h"
 #include "miscadmin.h"
+#include "nodes/bitmapset.h"
 
 /*
  * Returns the cancellation of the task.  The task may have ended in another
@@ -39,18 +40,51 @@ outgoing_cancellation(const Call *call, const Endpoint *endpoint)
 	return json_write(cancel);
 }
 
+/* what an agent has called a task in its reports */
+typedef struct OtherSide
+{
+	Slice		task;			/* its ID in the last of them, or absent */
+	int			attempt;		/* the attempt of that report, and its seq */
+	int64		seq;
+	Bitmapset  *ended;			/* the attempts that the agent itself has ended */
+} OtherSide;
+
+static void
+outgoing_take_report(OtherSide *other, const RowScan *scan, int attempt, const char *adapter)
+{
+	int64		seq = rows_int8(scan, Anum_event_seq);
+	MessageType type = message_type_parse(rows_text(scan, Anum_event_type));
+	Jsonb	   *report;
+	Slice		named;
+
+	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
+		other->ended = bms_add_member(other->ended, attempt);
+	if (attempt < other->attempt || (attempt == other->attempt && seq < other->seq))
+		return;
+	report = rows_jsonb(scan, Anum_event_envelope);
+	named = outgoing_task_in(report, adapter);
+	if (slice_present(named))
+	{
+		other->task = slice_copy(named);
+		other->attempt = attempt;
+		other->seq = seq;
+	}
+	/* the other side may have sent many and large reports that name no task */
+	pfree(report);
+}
+
 /*
  * Returns the ID by which the other side has last called the task, in a report
  * of this attempt or in the question that was answered before it, or an absent
- * slice.  The scan returns the latest events first, except for those in space
- * that was free, so few envelopes are read.
+ * slice.  If "also_lost", an earlier attempt will do that the agent did not end,
+ * because it may still be at work on it.  The scan returns the latest events
+ * first, except for those in space that was free, so few envelopes are read.
  */
 static Slice
-outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 question_seq)
+outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 question_seq, bool also_lost)
 {
 	const char *adapter = slice_cstring(endpoint->adapter);
-	Slice		task = SLICE_NONE;
-	int64		last = 0;
+	OtherSide	other = {SLICE_NONE};
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
@@ -58,26 +92,18 @@ outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 qu
 	rows_start(&scan);
 	while (rows_previous(&scan))
 	{
-		int64		seq = rows_int8(&scan, Anum_event_seq);
-		Jsonb	   *report;
-		Slice		named;
+		int			attempt = rows_int4(&scan, Anum_event_attempt);
 
 		CHECK_FOR_INTERRUPTS();
-		if (seq < last || !slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id) ||
-			(rows_int4(&scan, Anum_event_attempt) != call->task_attempt && seq != question_seq))
+		if (!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
 			continue;
-		report = rows_jsonb(&scan, Anum_event_envelope);
-		named = outgoing_task_in(report, adapter);
-		if (slice_present(named))
-		{
-			task = slice_copy(named);
-			last = seq;
-		}
-		/* the other side may have sent many and large reports that name no task */
-		pfree(report);
+		if (rows_int8(&scan, Anum_event_seq) == question_seq)
+			attempt = call->task_attempt;
+		if (attempt == call->task_attempt || (also_lost && attempt >= 0 && attempt < call->task_attempt))
+			outgoing_take_report(&other, &scan, attempt, adapter);
 	}
 	rows_end(&scan);
-	return task;
+	return other.attempt == call->task_attempt || !bms_is_member(other.attempt, other.ended) ? other.task : SLICE_NONE;
 }
 
 /*
@@ -98,15 +124,15 @@ outgoing_open_request(const CalleeSent *sent)
 
 /*
  * Returns the notes for a cancellation.  If an MCP server has not made a task
- * of the call, the call itself is cancelled.  Returns NULL if the dialect
- * cannot name the task.
+ * of the last call, this call itself is cancelled, whatever became of earlier
+ * ones.  Returns NULL if the dialect cannot name the task.
  */
 static Jsonb *
 outgoing_notes_for_cancel(const Call *call, const Endpoint *endpoint)
 {
 	bool		is_mcp = slice_is(endpoint->adapter, "mcp");
 	CalleeSent	sent = callee_sent(call->task_id);
-	Slice		task = outgoing_task_of_other_side(call, endpoint, sent.question_seq);
+	Slice		task = outgoing_task_of_other_side(call, endpoint, sent.question_seq, !is_mcp);
 	DocumentBuilder b;
 
 	document_begin(&b);

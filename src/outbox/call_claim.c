@@ -187,7 +187,11 @@ call_claim(int n, int64 lease)
 	return taken;
 }
 
-/* calls that were written at about the same time as the one that is looked for */
+/*
+ * the most calls that were written at about the same time as the one that is
+ * looked for, and the most dead index entries, which stay while anybody holds a
+ * snapshot
+ */
 #define MOST_LOOKS	1000
 
 /*
@@ -198,6 +202,7 @@ static bool
 call_begin_unclaimed(RowScan *scan, Slice endpoint, Slice task_id, int task_attempt, TimestampTz since, LOCKMODE lockmode)
 {
 	rows_begin(scan, TABLE_OUTBOX, INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, lockmode);
+	scan->most_dead = MOST_LOOKS;
 	rows_key_text(scan, 1, BTEqualStrategyNumber, endpoint);
 	rows_key_timestamp(scan, 2, BTGreaterEqualStrategyNumber, since);
 	rows_start(scan);

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(71);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -62,7 +62,7 @@ SELECT fixture.ask('task:b', skill => 'skill:far');
 SELECT fixture.hand();
 SELECT clutch.cancel('task:b', by_agent => 'agent:ui');
 SELECT is(fixture.hand(), 'nothing', 'a task cannot be cancelled');
-SELECT is(fixture.calls('task:b'), 'task pending, cancel void the other side has not said by which ID it knows the task', 'that has no name');
+SELECT is(fixture.calls('task:b'), 'task pending, cancel void the ID of the task at the other side is not known', 'that has no name');
 SELECT is((SELECT clutch.outbox_done(o.id, 1, 200, response => :'working') FROM clutch.outbox o WHERE o.task_id = 'task:b' AND o.kind = 'task'), 'void', 'and its answer is not taken');
 
 -- nobody has sent the request
@@ -200,6 +200,21 @@ SELECT clutch.cancel('task:away', by_agent => 'agent:ui');
 SELECT is(fixture.calls('task:away'), 'task sent, task void nobody waits for the answer any more, cancel pending', 'an agent may be at work on an attempt whose lease has ended, although the next one was not sent');
 SELECT fixture.hand();
 SELECT fixture.sent(202);
+
+-- and in A2A, by the ID that it has given then
+SELECT fixture.ask(task, skill => 'skill:far') FROM unnest('{task:gone,task:redone}'::text[]) AS task;
+SELECT fixture.hand();
+SELECT clutch.outbox_done(h.id, h.attempt, 200, is_last => false, response => jsonb_build_object('task', jsonb_build_object('id', 'theirs of ' || o.task_id, 'contextId', 'c', 'status', '{"state": "TASK_STATE_WORKING"}'::jsonb)))
+FROM handed h JOIN clutch.outbox o USING (id) ORDER BY o.task_id;
+SELECT clutch.fail('agent:far', 'task:redone', 'BUSY', 'try again', attempt => 1) \g /dev/null
+SELECT fixture.at(502);
+SELECT clutch.tick();
+SELECT is(string_agg(t.status || ' ' || t.attempt, ', ' ORDER BY t.task_id), 'running 2, running 2', 'one agent has lost its lease, another has failed') FROM clutch.tasks t WHERE t.task_id IN ('task:gone', 'task:redone');
+SELECT clutch.cancel(task, by_agent => 'agent:ui') FROM unnest('{task:gone,task:redone}'::text[]) AS task;
+SELECT is(fixture.hand(), 'cancel CancelTask', 'only the one that may be at work is told');
+SELECT is((SELECT body #>> '{params,id}' FROM handed), 'theirs of task:gone', 'by the ID from the attempt that it has lost');
+SELECT fixture.sent();
+SELECT fixture.at(401);
 
 SET clutch.max_lease_losses = 1;
 SELECT fixture.ask('task:lost', skill => 'skill:west');
