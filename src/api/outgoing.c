@@ -15,7 +15,6 @@
 #include "base/document.h"
 #include "base/json.h"
 #include "flow/callee.h"
-#include "miscadmin.h"
 #include "outbox/signing.h"
 #include "protocol/identifier.h"
 #include "protocol/value.h"
