@@ -62,7 +62,7 @@ a2a_id(Json *id)
 		identifier_find_control(id->text) < 0 ? id : NULL;
 }
 
-Json *
+static Json *
 a2a_task_of(const Adapter *self, const Json *envelope)
 {
 	Json	   *task_id = a2a_id(adapter_noted(self, envelope, "/task"));

@@ -150,7 +150,6 @@ extern Json *a2a_find_id(const Adapter *self, const Json *object, const char *pa
  * others, they are noted only for outbound.
  */
 extern void a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *task_id, Json *context_id);
-extern Json *a2a_task_of(const Adapter *self, const Json *envelope);
 extern Json *a2a_some_task_of(const Adapter *self, const Json *envelope);	/* never NULL */
 extern Json *a2a_context_of(const Adapter *self, const Json *envelope);
 

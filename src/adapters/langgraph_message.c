@@ -77,7 +77,7 @@ langgraph_is_role(const Json *message, const char *role)
 	return class >= 0 && langgraph_classes[class].role != NULL && strcmp(langgraph_classes[class].role, role) == 0;
 }
 
-bool
+static bool
 langgraph_is_piece(const Json *message)
 {
 	int			class = langgraph_class(message);

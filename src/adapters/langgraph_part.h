@@ -70,7 +70,6 @@ extern Json *langgraph_event_of(const Adapter *self, const Json *envelope);
 
 /* Is it a message, in one of the two dialects? */
 extern bool langgraph_is_message(const Json *value);
-extern bool langgraph_is_piece(const Json *message);
 
 /*
  * Make the fields of a message, in either dialect, the payload; and the

@@ -88,7 +88,12 @@ tooling_stub(const Adapter *self, Json *native, const char *path, Slice name)
 	return stub;
 }
 
-Slice
+/*
+ * Returns the message of an error, which is never empty: the text that the
+ * framework gives, or any other value as JSON.  NULL and an empty text give a
+ * general message.
+ */
+static Slice
 tooling_message(const Json *said)
 {
 	if (said == NULL || said->kind == JSON_NULL || (said->kind == JSON_TEXT && said->text.len == 0))

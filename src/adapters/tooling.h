@@ -41,13 +41,6 @@ extern Json *tooling_args(const Adapter *self, const Json *envelope);
 extern Json *tooling_stub(const Adapter *self, Json *native, const char *path, Slice name);
 
 /*
- * Returns the message of an error, which is never empty: the text that the
- * framework gives, or any other value as JSON.  NULL and an empty text give a
- * general message.
- */
-extern Slice tooling_message(const Json *said);
-
-/*
  * Makes the payload of an error.  What the framework gave is noted as "said"
  * unless it equals the message.
  */

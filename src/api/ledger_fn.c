@@ -34,17 +34,6 @@ PG_FUNCTION_INFO_V1(clutch_consistency);
 PG_FUNCTION_INFO_V1(clutch_verify_log);
 PG_FUNCTION_INFO_V1(clutch_add_checkpoint_signature);
 
-static void
-require_operator(const char *what)
-{
-	if (!principal_is_operator(principal_role()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("", "NOT_AN_OPERATOR"),
-				 errmsg("only an operator may %s", what),
-				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
-}
-
 /* -------------------------------------------------------------------- seal */
 
 #define SEAL_MOST	100000000
@@ -61,7 +50,7 @@ clutch_seal(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("max_events", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"max_events\" must be between 1 and %d, not " INT64_FORMAT, SEAL_MOST, most)));
-	require_operator("seal the log");
+	principal_require_operator("seal the log");
 	(void) restored_epoch();
 	/*
 	 * the tables belong to the owner of the extension, whichever operator

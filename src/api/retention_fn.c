@@ -32,12 +32,7 @@ PG_FUNCTION_INFO_V1(clutch_import);
 static OwnerCaller
 begin_as_owner(const char *what)
 {
-	if (!principal_is_operator(principal_role()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("", "NOT_AN_OPERATOR"),
-				 errmsg("only an operator may %s", what),
-				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
+	principal_require_operator(what);
 	(void) restored_epoch();
 	return owner_begin();
 }

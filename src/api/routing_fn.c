@@ -230,12 +230,9 @@ explain_sharing(FunctionCallInfo fcinfo, const Sharing *sharing, const Choice *c
 	for (int i = 0; i < roster_size(choice->roster); i++)
 	{
 		Slice		agent_id = roster_agent(choice->roster, i)->agent_id;
-		bool		is_given = false;
 
 		CHECK_FOR_INTERRUPTS();
-		for (int n = 0; n < sharing->among.n && !is_given; n++)
-			is_given = slice_equal(sharing->among.items[n], agent_id);
-		if (!is_given && router_looked_at(choice, i))
+		if (!slices_have(sharing->among, agent_id) && router_looked_at(choice, i))
 			why_put_rejected(fcinfo, agent_id, slice_of_cstring(rejection_name(REJECTED_RULE)), words);
 	}
 }

@@ -107,12 +107,7 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 	RebuildReport report;
 	OwnerCaller caller;
 
-	if (!principal_is_operator(principal_role()))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem("", "NOT_AN_OPERATOR"),
-				 errmsg("only an operator may rebuild the state"),
-				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
+	principal_require_operator("rebuild the state");
 	/*
 	 * the tables belong to the owner of the extension, whichever operator
 	 * calls

@@ -82,7 +82,8 @@ json_of_bool(bool boolean)
 	return value;
 }
 
-void
+/* Inserts an element or member at an index. */
+static void
 json_insert(Json *container, int place, Slice key, Json *item)
 {
 	bool		is_object = container->kind == JSON_OBJECT;

@@ -18,9 +18,6 @@ extern Json *json_new(JsonKind kind);
  */
 extern void json_fill(Json *container, int n);
 
-/* Inserts an element or member at an index. */
-extern void json_insert(Json *container, int place, Slice key, Json *item);
-
 /*
  * Removes the first step of a path, which begins with a slash, and returns it
  * unescaped.  A step that contains '~' is copied.

@@ -84,6 +84,36 @@ slice_hash(Slice a)
 	return hash_bytes_extended((const unsigned char *) a.s, a.len, 0);
 }
 
+bool
+slices_have(SliceList list, Slice text)
+{
+	for (int i = 0; i < list.n; i++)
+		if (slice_equal(list.items[i], text))
+			return true;
+	return false;
+}
+
+bool
+slices_equal(SliceList a, SliceList b)
+{
+	if (a.n != b.n)
+		return false;
+	for (int i = 0; i < a.n; i++)
+		if (!slice_equal(a.items[i], b.items[i]))
+			return false;
+	return true;
+}
+
+SliceList
+slices_copy(SliceList list)
+{
+	SliceList	copy = {list.n, palloc(sizeof(Slice) * Max(list.n, 1))};
+
+	for (int i = 0; i < list.n; i++)
+		copy.items[i] = slice_copy(list.items[i]);
+	return copy;
+}
+
 List *
 slice_list_add(List *list, Slice a)
 {

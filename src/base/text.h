@@ -77,6 +77,15 @@ extern Slice slice_copy(Slice a);
 
 extern uint64 slice_hash(Slice a);
 
+/* Does an element of the list equal the text? */
+extern bool slices_have(SliceList list, Slice text);
+
+/* Do the lists have the same elements, in the same order? */
+extern bool slices_equal(SliceList a, SliceList b);
+
+/* Copies the list and its texts, palloc'd in the current context. */
+extern SliceList slices_copy(SliceList list);
+
 /* Appends a copy of a Slice to a List of Slice *. */
 extern List *slice_list_add(List *list, Slice a);
 

@@ -44,7 +44,11 @@ ROWS_CHECK_COLUMNS(Natts_workflow_task, WORKFLOW_TASK);
 
 /* -------------------------------------------------------------------- runs */
 
-bool
+/*
+ * Has any run ever been bound?  If not, all other functions would find
+ * nothing.
+ */
+static bool
 binding_is_in_use(void)
 {
 	return rows_table_was_used(TABLE_RUN_WORKFLOW);

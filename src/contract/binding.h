@@ -37,12 +37,6 @@ typedef struct TaskBinding
 	int			faults;
 } TaskBinding;
 
-/*
- * Has any run ever been bound?  If not, all other functions would find
- * nothing.
- */
-extern bool binding_is_in_use(void);
-
 /* Returns false if the run is not bound.  The binding is palloc'd. */
 extern bool binding_of_run(Slice run_id, RunBinding *binding);
 

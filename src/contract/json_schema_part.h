@@ -244,7 +244,6 @@ extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
 
 /* --- json_schema_reference.c --- */
 
-extern SchemaResource *json_schema_resource(SchemaCompiler *c, Slice uri);
 extern void json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource);
 
 /*
@@ -309,7 +308,6 @@ extern bool json_schema_broken(const SchemaSight *sight, const SchemaNode *node,
  */
 extern const JsonbContainer *json_schema_object(const JsonbValue *value);
 extern const JsonbContainer *json_schema_array(const JsonbValue *value);
-extern int	json_schema_children(const JsonbValue *value);
 
 /* Returns one of the bits SCHEMA_... */
 extern uint32 json_schema_type_of(const JsonbValue *value);

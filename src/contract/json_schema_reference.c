@@ -19,7 +19,7 @@
 
 /* --------------------------------------------------------------- resources */
 
-SchemaResource *
+static SchemaResource *
 json_schema_resource(SchemaCompiler *c, Slice uri)
 {
 	ListCell   *cell;

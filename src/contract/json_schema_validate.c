@@ -62,7 +62,7 @@ json_schema_array(const JsonbValue *value)
 		value->val.binary.data : NULL;
 }
 
-int
+static int
 json_schema_children(const JsonbValue *value)
 {
 	return value->type == jbvBinary ? JsonContainerSize(value->val.binary.data) : 0;

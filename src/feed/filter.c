@@ -56,7 +56,7 @@ static void
 filter_fault_not_texts(ProblemList *list, Slice key)
 {
 	problem_add(list, filter_key_path(key), "WRONG_TYPE",
-				"\"%.*s\" must be a text or a list of texts",
+				"\"%.*s\" must be a text or a list of texts.",
 				key.len, key.s);
 }
 
@@ -91,7 +91,7 @@ filter_read_texts(const JsonbValue *value, Slice key, SliceList *texts, ProblemL
 	}
 	if (texts->n == 0)
 		problem_add(list, filter_key_path(key), "EMPTY",
-					"\"%.*s\" must not be empty: leave it out to get any", key.len, key.s);
+					"\"%.*s\" must not be empty; leave it out to get any.", key.len, key.s);
 }
 
 static void
@@ -102,12 +102,12 @@ filter_read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList
 	if (value->type != jbvString)
 	{
 		problem_add(list, filter_key_path(key), "WRONG_TYPE",
-					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100)");
+					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100).");
 		return;
 	}
 	fault = path_read((Slice) {value->val.string.val, value->val.string.len}, &filter->path);
 	if (fault != NULL)
-		problem_add(list, filter_key_path(key), "WRONG_VALUE", "\"path\" %s", fault);
+		problem_add(list, filter_key_path(key), "WRONG_VALUE", "\"path\" %s.", fault);
 }
 
 static char *
@@ -139,7 +139,7 @@ filter_read_key(Slice key, const JsonbValue *value, Filter *filter, ProblemList 
 		filter_read_path(value, key, filter, list);
 	else
 		problem_add(list, filter_key_path(key), "UNKNOWN_FIELD",
-					"a filter has no key %s: its keys are %s",
+					"A filter has no key %s; its keys are %s.",
 					place_quote(key), filter_list_keys());
 }
 
@@ -190,10 +190,10 @@ filter_check_types(const Filter *filter, ProblemList *list)
 			continue;
 		if (nearest != MSG_UNKNOWN)
 			problem_add(list, "/type", "UNKNOWN_TYPE",
-						"there is no message type %s; perhaps you meant \"%s\"",
+						"There is no message type %s; perhaps you meant \"%s\".",
 						place_quote(type), message_type_name(nearest));
 		else
-			problem_add(list, "/type", "UNKNOWN_TYPE", "there is no message type %s: the types are %s",
+			problem_add(list, "/type", "UNKNOWN_TYPE", "There is no message type %s; the types are %s.",
 						place_quote(type), message_type_list());
 	}
 }
@@ -210,7 +210,7 @@ filter_check_agents(const Filter *filter, ProblemList *list)
 	for (i = 0; i < filter->agents.n; i++)
 		if (!slice_starts(filter->agents.items[i], SLICE_OF("agent:")))
 			problem_add(list, "/agent", "WRONG_PREFIX",
-						"%s is not the ID of an agent, which begins with \"agent:\"",
+						"%s is not the ID of an agent, which begins with \"agent:\".",
 						place_quote(filter->agents.items[i]));
 }
 
@@ -314,14 +314,7 @@ filter_read(Jsonb *document, Filter *filter)
 static bool
 filter_list_allows(const SliceList *wanted, Slice text)
 {
-	int			i;
-
-	if (wanted->n == 0)
-		return true;
-	for (i = 0; i < wanted->n; i++)
-		if (slice_equal(wanted->items[i], text))
-			return true;
-	return false;
+	return wanted->n == 0 || slices_have(*wanted, text);
 }
 
 static bool

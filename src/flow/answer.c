@@ -62,16 +62,8 @@ answer_is_in_group(Slice agent_id, Slice group_id)
 {
 	Roster	   *roster = roster_get();
 	int			ordinal = roster_find(roster, agent_id);
-	const RosterAgent *agent;
-	int			i;
 
-	if (ordinal < 0)
-		return false;
-	agent = roster_agent(roster, ordinal);
-	for (i = 0; i < agent->card.groups.n; i++)
-		if (slice_equal(agent->card.groups.items[i], group_id))
-			return true;
-	return false;
+	return ordinal >= 0 && slices_have(roster_agent(roster, ordinal)->card.groups, group_id);
 }
 
 /*
@@ -117,7 +109,7 @@ typedef enum AnswerVerdict
 } AnswerVerdict;
 
 static AnswerVerdict
-answer_judge_answer(const Task *task, const Envelope *message)
+answer_judge(const Task *task, const Envelope *message)
 {
 	Slice		answer_to = message->orders.answer_to;
 	Jsonb	   *document;
@@ -151,7 +143,7 @@ answer_take(Event *event)
 	task = task_lock(message->task_id);
 	verdict_require_in_run(task, message->task_id, message->run_id);
 	(void) ending_at_deadline(task, event->received_at);
-	verdict = answer_judge_answer(task, message);
+	verdict = answer_judge(task, message);
 	event->late = verdict == ANSWER_LATE;
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);

@@ -189,17 +189,6 @@ contract_is_open(Slice task_id)
 	return task != NULL && !task_status_is_over(task->status);
 }
 
-static bool
-contract_is_among(Slice task_id, const SliceList *tasks)
-{
-	int			i;
-
-	for (i = 0; tasks != NULL && i < tasks->n; i++)
-		if (slice_equal(tasks->items[i], task_id))
-			return true;
-	return false;
-}
-
 /*
  * May a later step begin?  It may if this step is done, or if the request
  * waits for a task of it.  An optional step may also have been left out, or
@@ -215,7 +204,7 @@ contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *a
 	{
 		const TaskBinding *task = lfirst(cell);
 
-		if (task->met_seq != 0 || contract_is_among(task->task_id, awaited))
+		if (task->met_seq != 0 || (awaited != NULL && slices_have(*awaited, task->task_id)))
 			return true;
 		any_open = any_open || contract_is_open(task->task_id);
 	}

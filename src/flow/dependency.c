@@ -101,11 +101,9 @@ dependency_check_not_ancestor(const Task *task, const SliceList *after)
 	while (slice_present(ancestor) && up++ < MOST_ANCESTORS)
 	{
 		Task	   *above = task_look(ancestor, ROWS_LATEST);
-		int			i;
 
-		for (i = 0; i < after->n; i++)
-			if (slice_equal(after->items[i], ancestor))
-				dependency_refuse_cycle(task, ancestor);
+		if (slices_have(*after, ancestor))
+			dependency_refuse_cycle(task, ancestor);
 		ancestor = above != NULL ? above->parent_task_id : SLICE_NONE;
 	}
 }

@@ -296,10 +296,7 @@ move_ends_without(const Task *task, const TaskEvent *event, Slice at_work)
 static bool
 move_may_have_lost(const Task *task, Slice agent_id)
 {
-	for (int i = 0; task->losses > 0 && i < task->past_agents.n; i++)
-		if (slice_equal(task->past_agents.items[i], agent_id))
-			return true;
-	return false;
+	return task->losses > 0 && slices_have(task->past_agents, agent_id);
 }
 
 /*

@@ -84,24 +84,13 @@ sight_begin_of_agent(Sight *sight, Slice agent_id)
 static bool
 sight_has_scope(const Sight *sight, Slice scope)
 {
-	int			i;
-
-	for (i = 0; i < sight->scopes.n; i++)
-		if (slice_equal(sight->scopes.items[i], scope) ||
-			slice_equal(sight->scopes.items[i], SLICE_OF("*")))
-			return true;
-	return false;
+	return slices_have(sight->scopes, scope) || slices_have(sight->scopes, SLICE_OF("*"));
 }
 
 bool
 sight_has_agent(const Sight *sight, Slice agent_id)
 {
-	int			i;
-
-	for (i = 0; i < sight->agents.n; i++)
-		if (slice_equal(sight->agents.items[i], agent_id))
-			return true;
-	return false;
+	return slices_have(sight->agents, agent_id);
 }
 
 /* ------------------------------------------------------------------- a run */

@@ -106,17 +106,6 @@ sight_has_kept(void)
 		sight_is_of_snapshot(kept_list, GetActiveSnapshot());
 }
 
-static bool
-sight_equal_names(SliceList a, SliceList b)
-{
-	int			i;
-
-	for (i = 0; i < a.n && i < b.n; i++)
-		if (!slice_equal(a.items[i], b.items[i]))
-			return false;
-	return a.n == b.n;
-}
-
 /* Returns InvalidOid if the session is acting as another role. */
 static Oid
 sight_own_role(void)
@@ -170,17 +159,6 @@ sight_list_others(const Sight *sight)
 	return runs;
 }
 
-static SliceList
-sight_copy_names(SliceList names)
-{
-	SliceList	copy = {names.n, palloc(sizeof(Slice) * Max(names.n, 1))};
-	int			i;
-
-	for (i = 0; i < names.n; i++)
-		copy.items[i] = slice_copy(names.items[i]);
-	return copy;
-}
-
 /* Adds runs to the hash table.  Its keys point into the array. */
 static void
 sight_enter_runs(RunList *list, List *own)
@@ -228,8 +206,8 @@ sight_make_list(const Sight *sight)
 
 	list->context = context;
 	list->role = sight_own_role();
-	list->agents = sight_copy_names(sight->agents);
-	list->scopes = sight_copy_names(sight->scopes);
+	list->agents = slices_copy(sight->agents);
+	list->scopes = slices_copy(sight->scopes);
 	list->registry = roster_changes();
 	sight_note_snapshot(list, GetActiveSnapshot());
 	sight_fill_list(list, sight);
@@ -240,8 +218,8 @@ sight_make_list(const Sight *sight)
 static bool
 sight_fits_kept(const Sight *sight)
 {
-	return sight_has_kept() && sight_equal_names(kept_list->agents, sight->agents) &&
-		sight_equal_names(kept_list->scopes, sight->scopes);
+	return sight_has_kept() && slices_equal(kept_list->agents, sight->agents) &&
+		slices_equal(kept_list->scopes, sight->scopes);
 }
 
 void

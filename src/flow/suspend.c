@@ -40,12 +40,7 @@ suspend_filter_wants_messages(const Filter *filter)
 static bool
 suspend_filter_wants_run(const Filter *filter, Slice run_id)
 {
-	int			i;
-
-	for (i = 0; i < filter->runs.n; i++)
-		if (slice_equal(filter->runs.items[i], run_id))
-			return true;
-	return filter->runs.n == 0;
+	return filter->runs.n == 0 || slices_have(filter->runs, run_id);
 }
 
 /* A filter that matches nothing would let the task wait forever. */
@@ -61,12 +56,12 @@ suspend_check(const Envelope *progress)
 		return;
 	filter_parse(document_of_value(&message), &filter, list);
 	if (list->n == 0 && !suspend_filter_wants_messages(&filter))
-		problem_add(list, "/type", "WRONG_VALUE", "a task is woken by a message, chat.* or tool.*, and the filter wants no such type");
+		problem_add(list, "/type", "WRONG_VALUE", "A task is woken by a message, chat.* or tool.*, but the filter wants no such type.");
 	if (list->n == 0 && !suspend_filter_wants_run(&filter, progress->run_id))
-		problem_add(list, "/run_id", "WRONG_VALUE", "a task is woken by the messages of its own run: leave \"run_id\" out");
+		problem_add(list, "/run_id", "WRONG_VALUE", "A task is woken by messages of its own run only, so leave \"run_id\" out.");
 	if (list->n == 0 && filter.path.is_costly)
 		problem_add(list, "/path", "WRONG_VALUE",
-					"whoever sends a message applies this path to it, so it must be a simple one: without \".**\", like_regex and keyvalue(), without \"$\" in a filter, of at most 100 items, and with a literal on one side of each comparison");
+					"Whoever sends a message applies this path to it, so it must be simple: without \".**\", like_regex and keyvalue(), without \"$\" in a filter, of at most 100 items, and with a literal on one side of each comparison.");
 	for (i = 0; i < list->n; i++)
 		list->items[i].path = psprintf("/meta/clutch/wait/message%s", list->items[i].path);
 	if (list->n > 0)
@@ -169,7 +164,10 @@ suspend_settle_heard(void)
 	if (n == 0 || !suspended_ever_awaited() || !suspended_any_awaits())
 		return;
 	for (i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
 		suspend_settle_message(heard[i]);
+	}
 }
 
 /* ------------------------------------------------------------------- waking */

@@ -35,7 +35,8 @@ ROWS_CHECK_COLUMNS(Natts_checkpoint, CHECKPOINT);
 
 /* ------------------------------------------------------------------ members */
 
-int64
+/* Returns how many events the checkpoint has added. */
+static int64
 checkpoint_count(const Checkpoint *checkpoint)
 {
 	int64		n = 0;

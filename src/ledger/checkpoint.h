@@ -43,9 +43,6 @@ typedef struct Checkpoint
 	Slice		origin;
 } Checkpoint;
 
-/* Returns how many events the checkpoint has added. */
-extern int64 checkpoint_count(const Checkpoint *checkpoint);
-
 /* Returns the last one.  If there is none, its size is 0. */
 extern Checkpoint checkpoint_newest(RowSnapshot which);
 

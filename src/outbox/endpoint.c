@@ -253,11 +253,7 @@ endpoint_webhooks(void)
 bool
 endpoint_allows(const Endpoint *endpoint, Slice agent_id)
 {
-	for (int i = 0; i < endpoint->agents.n; i++)
-		if (slice_equal(endpoint->agents.items[i], agent_id) ||
-			slice_is(endpoint->agents.items[i], "*"))
-			return true;
-	return false;
+	return slices_have(endpoint->agents, agent_id) || slices_have(endpoint->agents, SLICE_OF("*"));
 }
 
 bool

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "miscadmin.h"
 #include "outbox/endpoint_part.h"
 #include "protocol/place.h"
 #include "protocol/value.h"
@@ -265,6 +266,7 @@ endpoint_check_headers(Jsonb *headers, ProblemList *faults)
 		char	   *path = problem_path("/headers", name.s, name.len);
 		JsonbValue	value;
 
+		CHECK_FOR_INTERRUPTS();
 		value_at(&headers->root, i, &value);
 		endpoint_check_header_name(&headers->root, i, path, faults);
 		if (value.type != jbvString)

@@ -36,7 +36,8 @@ static void canonical_append_value(CanonicalWalk *walk, const JsonbValue *value,
 
 /* ----------------------------------------------------------------- strings */
 
-void
+/* Appends a string with its quotes. */
+static void
 canonical_append_string(StringInfo out, Slice text)
 {
 	static const char hex[] = "0123456789abcdef";
@@ -172,7 +173,8 @@ canonical_append_decimal(StringInfo out, const CanonicalDecimal *decimal)
 	}
 }
 
-void
+/* Appends a finite number. */
+static void
 canonical_append_double(StringInfo out, double number)
 {
 	char		text[DOUBLE_SHORTEST_DECIMAL_LEN];

@@ -40,11 +40,4 @@ typedef enum CanonicalNumbers
 extern void canonical_append(StringInfo out, Jsonb *document, CanonicalNumbers numbers,
 							 const char *const *without, ProblemList *list);
 
-/*
- * Append a string with its quotes, and a finite number, as canonical_append
- * writes them.
- */
-extern void canonical_append_string(StringInfo out, Slice text);
-extern void canonical_append_double(StringInfo out, double number);
-
 #endif							/* CLUTCH_CANONICAL_H */

@@ -88,7 +88,7 @@ host_ends_with_number(Slice name)
 	return isdigit((unsigned char) name.s[i]);
 }
 
-bool
+static bool
 host_pattern_is_valid(Slice pattern)
 {
 	Slice		name = {pattern.s + 2, pattern.len - 2};

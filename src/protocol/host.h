@@ -22,7 +22,6 @@
  * not.
  */
 extern bool host_is_valid(Slice host);
-extern bool host_pattern_is_valid(Slice pattern);
 
 /* Is the host, which must be valid, allowed by a pattern of the list? */
 extern bool host_is_allowed(Slice host, const SliceList *patterns);

@@ -37,7 +37,11 @@ static const struct
 	{0xF0000, 0x10FFFF}
 };
 
-bool
+/*
+ * Is this Unicode code point a control or format character, or one that is
+ * invisible?
+ */
+static bool
 rendering_is_hidden(uint32 character)
 {
 	int			low = 0;

@@ -25,10 +25,4 @@
  */
 extern char *rendering_of(const Envelope *envelope);
 
-/*
- * Is this Unicode code point a control or format character, or one that is
- * invisible?
- */
-extern bool rendering_is_hidden(uint32 character);
-
 #endif							/* CLUTCH_RENDERING_H */

@@ -72,17 +72,6 @@ waiting_kind_begin(void)
 	next_turn = 0;
 }
 
-static SliceList
-waiting_kind_list_keep(const SliceList *list)
-{
-	SliceList	kept = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
-	int			i;
-
-	for (i = 0; i < list->n; i++)
-		kept.items[i] = slice_copy(list->items[i]);
-	return kept;
-}
-
 static void
 waiting_kind_list_free_kept(SliceList *list)
 {
@@ -132,12 +121,12 @@ waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 
 	if (hash_get_num_entries(kinds) >= MAX_KINDS)
 		waiting_kind_forget(turns[next_turn]);
-	kept.requires = waiting_kind_list_keep(&requirement->requires);
-	kept.prefers = waiting_kind_list_keep(&requirement->prefers);
-	kept.policy.tool_allowlist = waiting_kind_list_keep(&requirement->policy.tool_allowlist);
-	kept.policy.egress_allowlist = waiting_kind_list_keep(&requirement->policy.egress_allowlist);
-	kept.named = waiting_kind_list_keep(&requirement->named);
-	kept.groups = waiting_kind_list_keep(&requirement->groups);
+	kept.requires = slices_copy(requirement->requires);
+	kept.prefers = slices_copy(requirement->prefers);
+	kept.policy.tool_allowlist = slices_copy(requirement->policy.tool_allowlist);
+	kept.policy.egress_allowlist = slices_copy(requirement->policy.egress_allowlist);
+	kept.named = slices_copy(requirement->named);
+	kept.groups = slices_copy(requirement->groups);
 	kept.rules = requirement_copy_rules(requirement);
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
 	kept.sender = slice_copy(requirement->sender);

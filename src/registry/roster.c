@@ -289,12 +289,7 @@ roster_paused(const Roster *roster)
 bool
 roster_pauses_capability(const Roster *roster, Slice capability)
 {
-	int			i;
-
-	for (i = 0; i < roster->pauses.n; i++)
-		if (slice_equal(roster->pauses.items[i], capability))
-			return true;
-	return false;
+	return slices_have(roster->pauses, capability);
 }
 
 bool

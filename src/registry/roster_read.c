@@ -208,16 +208,10 @@ roster_is_member(const Roster *roster, Slice agent_id, Slice group)
 {
 	int			ordinal = roster_find(roster, agent_id);
 	RowScan		scan;
-	bool		found = false;
+	bool		found;
 
 	if (ordinal >= 0)
-	{
-		const SliceList *groups = &roster->agents[ordinal].card.groups;
-
-		for (int i = 0; i < groups->n && !found; i++)
-			found = slice_equal(groups->items[i], group);
-		return found;
-	}
+		return slices_have(roster->agents[ordinal].card.groups, group);
 	rows_begin(&scan, TABLE_GROUP_MEMBER, INDEX_GROUP_MEMBER, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, group);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);

@@ -55,13 +55,8 @@ static const AppliedRule *
 explain_rule_that_requires(const Requirement *requirement, Slice text)
 {
 	for (int r = 0; r < requirement->nrules; r++)
-	{
-		const AppliedRule *rule = &requirement->rules[r];
-
-		for (int i = 0; i < rule->requires.n; i++)
-			if (slice_equal(rule->requires.items[i], text))
-				return rule;
-	}
+		if (slices_have(requirement->rules[r].requires, text))
+			return &requirement->rules[r];
 	return NULL;
 }
 

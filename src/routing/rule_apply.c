@@ -8,19 +8,10 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "routing/rule_part.h"
 #include "store/event.h"
-
-static SliceList
-rule_copy_list(const SliceList *list)
-{
-	SliceList	copy = {list->n, palloc(sizeof(Slice) * Max(list->n, 1))};
-
-	for (int i = 0; i < list->n; i++)
-		copy.items[i] = slice_copy(list->items[i]);
-	return copy;
-}
 
 /*
  * Appends elements that are not there yet.  This makes a new array, because
@@ -35,11 +26,8 @@ rule_append(SliceList *list, const SliceList *more)
 		memcpy(all.items, list->items, sizeof(Slice) * list->n);
 	for (int i = 0; i < more->n; i++)
 	{
-		bool		is_there = false;
-
-		for (int j = 0; j < all.n && !is_there; j++)
-			is_there = slice_equal(all.items[j], more->items[i]);
-		if (!is_there)
+		CHECK_FOR_INTERRUPTS();
+		if (!slices_have(all, more->items[i]))
 			all.items[all.n++] = more->items[i];
 	}
 	*list = all;
@@ -55,10 +43,10 @@ rule_exclude(const Rule *rule, const Envelope *envelope, bool is_sent, AppliedRu
 	if (slice_present(send_to) && !is_sent)
 	{
 		applied->sends = true;
-		applied->only = rule_copy_list(&(SliceList) {1, &send_to});
+		applied->only = slices_copy((SliceList) {1, &send_to});
 	}
 	else if (rule->restrict_to.n > 0)
-		applied->only = rule_copy_list(&rule->restrict_to);
+		applied->only = slices_copy(rule->restrict_to);
 	return applied->only.n > 0 || slice_present(applied->unlike);
 }
 
@@ -76,7 +64,7 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 	 * meant for that one
 	 */
 	bool		is_other = is_sent && slice_present(rule->send_to);
-	SliceList	requires = is_other ? (SliceList) {0, NULL} : rule_copy_list(&rule->requires);
+	SliceList	requires = is_other ? (SliceList) {0, NULL} : slices_copy(rule->requires);
 	bool		sets_priority = rule->priority >= 0 && requirement->priority < 0;
 	bool		excludes;
 	SliceList	prefers;
@@ -90,7 +78,7 @@ rule_apply(const Rule *rule, const Envelope *envelope, bool is_sent, Requirement
 	applied->shares = rule->shares;
 	applied->requires = requires;
 	rule_append(&requirement->requires, &applied->requires);
-	prefers = rule_copy_list(&rule->prefers);
+	prefers = slices_copy(rule->prefers);
 	rule_append(&requirement->prefers, &prefers);
 	if (sets_priority)
 		requirement->priority = rule->priority;

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "miscadmin.h"
 #include "protocol/identifier.h"
 #include "protocol/place.h"
 #include "protocol/template.h"
@@ -204,15 +205,6 @@ rule_emit_of(Slice name)
 	return NULL;
 }
 
-static bool
-rule_list_has(const SliceList *list, Slice text)
-{
-	for (int i = 0; i < list->n; i++)
-		if (slice_equal(list->items[i], text))
-			return true;
-	return false;
-}
-
 /*
  * Returns the agents and groups to which rules would send a request, each of
  * them once.  If the request is not shared out, the first one gets it.
@@ -234,7 +226,7 @@ rule_list_recipients(const Envelope *envelope, Slice scope, SliceList *found_by)
 		const Rule *rule = matches[i].rule;
 
 		if (!slice_present(rule->send_to) || (list.n > 0 && matches[i].nwords == 0) ||
-			rule_list_has(&list, rule->send_to))
+			slices_have(list, rule->send_to))
 			continue;
 		found_by->items[list.n] = slice_copy(rule->name);
 		list.items[list.n++] = slice_copy(rule->send_to);
@@ -275,6 +267,7 @@ rule_drop_refusing(const Requirement *requirement, SliceList *list, SliceList *f
 
 	for (int i = 0; i < list->n; i++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		if (rule_leaves_nobody(requirement, roster, list->items[i]))
 			continue;
 		found_by->items[n] = found_by->items[i];
@@ -295,7 +288,7 @@ rule_list_touching(const Requirement *requirement, const SliceList *found_by, in
 	for (int i = 0; i < requirement->nrules; i++)
 		list.items[list.n++] = requirement->rules[i].name;
 	for (int i = 0; i < n; i++)
-		if (!rule_list_has(&list, found_by->items[i]))
+		if (!slices_have(list, found_by->items[i]))
 			list.items[list.n++] = found_by->items[i];
 	return list;
 }

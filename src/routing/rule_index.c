@@ -64,15 +64,6 @@ rule_index_phrases(const RuleSet *set)
 	return index;
 }
 
-static bool
-rule_index_same_keys(const SliceList *a, const SliceList *b)
-{
-	for (int i = 0; i < Min(a->n, b->n); i++)
-		if (!slice_equal(a->items[i], b->items[i]))
-			return false;
-	return a->n == b->n;
-}
-
 /*
  * Returns the entry for a member.  A linear search will do, because rules use
  * only few different members.
@@ -81,7 +72,7 @@ static RuleMember *
 rule_index_member(RuleIndex *index, const SliceList *keys)
 {
 	for (int i = 0; i < index->nmembers; i++)
-		if (rule_index_same_keys(&index->members[i].keys, keys))
+		if (slices_equal(index->members[i].keys, *keys))
 			return &index->members[i];
 	index->members = index->members == NULL ? palloc(sizeof(RuleMember)) :
 		repalloc(index->members, sizeof(RuleMember) * (index->nmembers + 1));

@@ -9,6 +9,7 @@
 
 #include "base/column.h"
 #include "base/crypto.h"
+#include "miscadmin.h"
 #include "store/artifact.h"
 #include "utils/timestamp.h"
 
@@ -151,9 +152,12 @@ artifact_upload_find_old(TimestampTz before)
 	rows_begin(&scan, TABLE_ARTIFACT_UPLOAD, INDEX_ARTIFACT_UPLOAD, ROWS_LATEST, RowExclusiveLock);
 	rows_start(&scan);
 	while (found == 0 && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (rows_timestamp(&scan, Anum_artifact_upload_begun_at) < before &&
 			rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED)
 			found = rows_int8(&scan, Anum_artifact_upload_content_no);
+	}
 	rows_end(&scan);
 	return found;
 }

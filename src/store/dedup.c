@@ -163,12 +163,12 @@ dedup_check_same_command(const Event *event, Jsonb *first, Slice type, int64 seq
 				 errhint("Use one key for one command; a repeat has the same type and payload.")));
 }
 
-typedef enum Sight
+typedef enum DedupSight
 {
 	SIGHT_NOTHING,
 	SIGHT_EVENT,				/* it is there, and its receipt has been left */
 	SIGHT_DOUBT					/* another transaction is inserting it */
-} Sight;
+} DedupSight;
 
 static void
 dedup_leave_receipt(const RowScan *scan)
@@ -186,10 +186,10 @@ dedup_leave_receipt(const RowScan *scan)
  * it says the same as the event, and leaves its receipt.  If it is in doubt,
  * *in_doubt is set to the transaction that is inserting it.
  */
-static Sight
+static DedupSight
 dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_doubt)
 {
-	Sight		sight = SIGHT_NOTHING;
+	DedupSight	sight = SIGHT_NOTHING;
 
 	rows_start(scan);
 	if (rows_next(scan))
@@ -212,7 +212,7 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 	return sight;
 }
 
-static Sight
+static DedupSight
 dedup_look_by_id(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
@@ -223,7 +223,7 @@ dedup_look_by_id(const Event *event, TransactionId *in_doubt)
 	return dedup_look(&scan, event, false, in_doubt);
 }
 
-static Sight
+static DedupSight
 dedup_look_by_key(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
@@ -263,7 +263,7 @@ dedup_seen(const Event *event)
 	for (;;)
 	{
 		TransactionId in_doubt = InvalidTransactionId;
-		Sight		sight;
+		DedupSight	sight;
 
 		guard_hold(GUARD_EVENT_ID, dedup_id_guard(e->id, e->run_id));
 		if (has_key)

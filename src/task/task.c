@@ -279,14 +279,7 @@ task_is_among_first(const Task *task, int64 n, RowSnapshot which)
 bool
 task_was_with(const Task *task, Slice agent_id)
 {
-	int			i;
-
-	if (slice_equal(task->agent_id, agent_id))
-		return true;
-	for (i = 0; i < task->past_agents.n; i++)
-		if (slice_equal(task->past_agents.items[i], agent_id))
-			return true;
-	return false;
+	return slice_equal(task->agent_id, agent_id) || slices_have(task->past_agents, agent_id);
 }
 
 bool

@@ -122,6 +122,17 @@ principal_is_operator(Oid role)
 	return privilege_is_operator(role, ROWS_LATEST);
 }
 
+void
+principal_require_operator(const char *what)
+{
+	if (!principal_is_operator(principal_role()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("", "NOT_AN_OPERATOR"),
+				 errmsg("only an operator may %s", what),
+				 errhint("Ask an operator, or let the owner of the extension run SELECT clutch.grant_operator(role_name).")));
+}
+
 bool
 principal_may_restore(void)
 {
@@ -171,12 +182,7 @@ principal_granted_names(const RowScan *scan, int attno)
 static bool
 principal_is_granted(SliceList list, Slice name)
 {
-	int			i;
-
-	for (i = 0; i < list.n; i++)
-		if (slice_equal(list.items[i], name) || slice_equal(list.items[i], SLICE_OF("*")))
-			return true;
-	return false;
+	return slices_have(list, name) || slices_have(list, SLICE_OF("*"));
 }
 
 static void
@@ -370,14 +376,8 @@ principal_require_narrower_list(bool had, SliceList before, bool has, SliceList 
 	if (!has)
 		principal_refuse_card(path, psprintf("a card that lacks \"%s\"", list), SLICE_NONE);
 	for (i = 0; i < now.n; i++)
-	{
-		int			j = 0;
-
-		while (j < before.n && !slice_equal(before.items[j], now.items[i]))
-			j++;
-		if (j == before.n)
+		if (!slices_have(before, now.items[i]))
 			principal_refuse_card(path, psprintf("more agents in \"%s\":", list), now.items[i]);
-	}
 }
 
 void

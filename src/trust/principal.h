@@ -28,6 +28,12 @@ extern Oid	principal_role(void);
 extern bool principal_is_operator(Oid role);
 
 /*
+ * Raises an error unless the current role is an operator.  "what" completes
+ * the sentence "only an operator may ...".
+ */
+extern void principal_require_operator(const char *what);
+
+/*
  * May the current role restore rows of the log that were admitted before, as
  * pg_restore does?  Only the owner and superusers may.  This concerns the role
  * that writes the row, so principal_run_as makes no difference.

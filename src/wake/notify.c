@@ -226,16 +226,12 @@ notify_wake_group(Slice group_id)
 {
 	Roster	   *roster = roster_get();
 	int			i;
-	int			j;
 
 	for (i = 0; i < roster_size(roster); i++)
 	{
 		const RosterAgent *agent = roster_agent(roster, i);
 
-		for (j = 0; j < agent->card.groups.n; j++)
-			if (slice_equal(agent->card.groups.items[j], group_id))
-				notify_wake_channel(AUDIENCE_AGENT, agent->agent_id);
-		if (slice_equal(group_id, SLICE_OF("group:*")))
+		if (slice_is(group_id, "group:*") || slices_have(agent->card.groups, group_id))
 			notify_wake_channel(AUDIENCE_AGENT, agent->agent_id);
 	}
 }

@@ -67,13 +67,13 @@ SELECT is(pg_temp.error_of($$SELECT clutch.commit('bad', 'xyz')$$), '22023 | arg
 -- -------------------------------------------------------------------- filters
 CREATE FUNCTION pg_temp.fault(filter text) RETURNS text LANGUAGE sql AS
 $$ SELECT split_part(pg_temp.error_of(format('SELECT * FROM clutch.read_from(%L, %L)', 'beginning', filter)), ' | ', 2) $$;
-SELECT is(pg_temp.fault('{"typ": "chat.message"}'), 'filter is not valid at "/typ": a filter has no key "typ": its keys are type, thread_id, run_id, task_id, agent, topic, domain, payload_type, path', 'a misspelt key is told the keys');
+SELECT is(pg_temp.fault('{"typ": "chat.message"}'), 'filter is not valid at "/typ": a filter has no key "typ"; its keys are type, thread_id, run_id, task_id, agent, topic, domain, payload_type, path', 'a misspelt key is told the keys');
 SELECT ok(pg_temp.fault('{"type": "chat.mesage"}') ~ 'there is no message type "chat.mesage"; perhaps you meant "chat.message"$', 'a misspelt type is told the nearest one');
-SELECT ok(pg_temp.fault('{"type": "nonsense"}') ~ 'there is no message type "nonsense": the types are task.request, .*, routing.failure$', 'another word is told the types');
+SELECT ok(pg_temp.fault('{"type": "nonsense"}') ~ 'there is no message type "nonsense"; the types are task.request, .*, routing.failure$', 'another word is told the types');
 SELECT ok(pg_temp.fault('{"agent": ["agent:ken", "ken"]}') ~ '"ken" is not the ID of an agent, which begins with "agent:"$', 'an agent without its prefix is refused');
 SELECT ok(pg_temp.fault('{"type": ["chat.*", "tsk.*"]}') ~ 'there is no message type "tsk\.\*"', 'so is a misspelt family of types');
 SELECT is(pg_temp.fault('{"run_id": 1}'), 'filter is not valid at "/run_id": "run_id" must be a text or a list of texts', 'a value that is not a text');
-SELECT is(pg_temp.fault('{"run_id": []}'), 'filter is not valid at "/run_id": "run_id" must not be empty: leave it out to get any', 'an empty list');
+SELECT is(pg_temp.fault('{"run_id": []}'), 'filter is not valid at "/run_id": "run_id" must not be empty; leave it out to get any', 'an empty list');
 SELECT is(pg_temp.fault('[]'), 'argument "filter" must be a JSON object', 'a filter that is not an object');
 
 -- a variable is refused wherever it stands in the path
