@@ -9,7 +9,8 @@
  * every locale, "." does not match line breaks, and \b matches the edge of a
  * word.  What has no counterpart is refused: back references (with which the
  * engine could take exponential time), \p with properties other than the
- * general letters, digits, punctuation and spaces, and counts above 255.
+ * general letters, digits, punctuation and spaces, and groups that are
+ * repeated more than 255 times.
  *
  *-------------------------------------------------------------------------
  */

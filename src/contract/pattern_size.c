@@ -15,7 +15,7 @@
 #include "contract/pattern_part.h"
 
 /* docs/decisions.md has the measurements */
-#define MOST_CHARACTERS	2000
+#define MOST_CHARACTERS	2500
 #define MOST_OPTIONAL	400
 
 struct PatternGroup

@@ -4,8 +4,9 @@
  *	  Translation of regular expressions of ECMA-262 (with flag u) to those of
  *	  PostgreSQL.
  *
- * One pass from left to right.  The bytes of characters outside of ASCII are
- * copied: no server encoding uses ASCII bytes inside of them.
+ * One pass from left to right.  Inside of brackets, the bytes of characters
+ * outside of ASCII are copied one by one: no server encoding uses ASCII bytes
+ * inside of them.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +20,7 @@
 #include "mb/pg_wchar.h"
 
 #define MOST_REPEATS	255		/* limit of the engine */
+#define REPEAT_BLOCK	32		/* how many copies make a block, see below */
 
 /* for use inside brackets */
 #define DIGITS			"0-9"
@@ -33,6 +35,8 @@ typedef struct Translation
 	StringInfoData out;
 	const char *fault;			/* NULL if none so far */
 	bool		repeatable;		/* what was written last can be repeated */
+	int			single;			/* where it begins, if it matches a single
+								 * character; otherwise, -1 */
 	PatternSize	size;
 } Translation;
 
@@ -263,6 +267,7 @@ pattern_put_members(Translation *t)
 static void
 pattern_put_brackets(Translation *t)
 {
+	t->single = t->out.len;
 	if (pattern_take(t, "[]"))
 		pattern_put(t, "(?!)");		/* matches no character */
 	else if (pattern_take(t, "[^]"))
@@ -330,19 +335,47 @@ pattern_bound_length(const Translation *t)
 	return pattern_peek(t, n) == '}' ? n + 1 : 0;
 }
 
+/*
+ * Writes more copies than the engine can count.  Exactly n copies are blocks
+ * followed by the rest; up to n copies are up to so many blocks, followed by
+ * up to so many single copies that no number below n is left out.
+ */
+static void
+pattern_put_blocks(Translation *t, long least, bool is_open, long most)
+{
+	char	   *one = pstrdup(t->out.data + t->single);
+	long		optional = Max(most - least, 0);
+	long		blocks = Max(optional - REPEAT_BLOCK + 1, 0) / REPEAT_BLOCK;
+
+	t->out.len = t->single;
+	appendStringInfo(&t->out, "(?:(?:%s{%d}){%ld}%s{%ld}", one, REPEAT_BLOCK, least / REPEAT_BLOCK,
+					 one, least % REPEAT_BLOCK);
+	if (is_open)
+		appendStringInfo(&t->out, "%s*)", one);
+	else
+		appendStringInfo(&t->out, "(?:%s{%d}){0,%ld}%s{0,%ld})", one, REPEAT_BLOCK, blocks,
+						 one, optional - blocks * REPEAT_BLOCK);
+}
+
 static void
 pattern_put_bound(Translation *t, int len)
 {
 	char	   *bound = pnstrdup(t->in.s + t->at, len);
 	char	   *comma = strchr(bound, ',');
 	long		least = strtol(bound + 1, NULL, 10);
-	long		most = comma != NULL ? strtol(comma + 1, NULL, 10) : least;
+	bool		is_open = comma != NULL && comma[1] == '}';
+	long		most = comma == NULL || is_open ? least : strtol(comma + 1, NULL, 10);
 
 	pattern_size_repeat(&t->size, least, Max(least, most));
-	if (least > MOST_REPEATS || most > MOST_REPEATS)
-		t->fault = "repeats something more than 255 times; use minLength and maxLength, or an asterisk.";
-	pattern_put(t, bound);
 	t->at += len;
+	if (least > most)
+		t->fault = "has a repetition whose first number is greater than its second one.";
+	else if (most <= MOST_REPEATS)
+		pattern_put(t, bound);
+	else if (t->single < 0)
+		t->fault = "repeats a group more than 255 times; use an asterisk or a plus, and maxLength.";
+	else if (pattern_size_fault(&t->size) == NULL)
+		pattern_put_blocks(t, least, is_open, most);
 }
 
 /*
@@ -375,10 +408,12 @@ pattern_put_quantifier(Translation *t)
 
 /* ---------------------------------------------------------------- the whole */
 
+/* Translates the character before the current position, which is no escape. */
 static void
 pattern_put_character(Translation *t, char c)
 {
 	t->repeatable = c != '^' && c != '$' && c != '|';
+	t->single = c == ')' ? -1 : t->out.len;
 	if (c == ')')
 		pattern_size_close(&t->size);
 	else if (c == '|')
@@ -389,6 +424,13 @@ pattern_put_character(Translation *t, char c)
 		pattern_put(t, NO_LINE_BREAK);
 	else if (c == '{' || c == '}' || c == ']')
 		appendStringInfo(&t->out, "\\%c", c);
+	else if (IS_HIGHBIT_SET(c))
+	{
+		const char *whole = t->in.s + t->at - 1;
+
+		appendBinaryStringInfo(&t->out, whole, pg_mblen(whole));
+		t->at += pg_mblen(whole) - 1;
+	}
 	else
 		appendStringInfoChar(&t->out, c);
 }
@@ -410,12 +452,15 @@ pattern_put_next(Translation *t)
 		pattern_put_group(t);
 	else if (c != '\\')
 		pattern_put_character(t, c);
-	else if (pattern_take(t, "b"))
-		pattern_put(t, "\\y");
-	else if (pattern_take(t, "B"))
-		pattern_put(t, "\\Y");
+	else if (pattern_peek(t, 0) == 'b' || pattern_peek(t, 0) == 'B')
+	{
+		pattern_put(t, pattern_peek(t, 0) == 'b' ? "\\y" : "\\Y");
+		t->at++;
+		t->repeatable = false;
+	}
 	else
 	{
+		t->single = t->out.len;
 		pattern_put_escape(t, false);
 		t->repeatable = true;
 		pattern_size_character(&t->size);
