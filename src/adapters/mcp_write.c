@@ -215,7 +215,7 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 }
 
 /*
- * Returns a member for a call that is repeated with answers, from the payload
+ * Returns a member for a call that is repeated, from the payload
  * or else from the notes (api/outgoing.c).
  */
 static Json *
@@ -226,12 +226,26 @@ mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
 	return said != NULL ? said : adapter_noted(self, envelope, psprintf("/%s", name));
 }
 
+/* Writes a call that is repeated: with answers, or because a user has done what the server wanted first. */
+static Json *
+mcp_write_repetition(const Adapter *self, const Json *envelope)
+{
+	Json	   *name = mcp_repeated(self, envelope, "name");
+	Json	   *raw = mcp_write_call(self, envelope, json_is(name, JSON_TEXT) ? name->text : SLICE_NONE,
+									 mcp_repeated(self, envelope, "args"));
+
+	if (mcp_is_form(self, envelope, "repeat"))
+		return raw;
+	json_put(raw, "/params/inputResponses", json_get(envelope, "/payload/input_responses"));
+	json_put(raw, "/params/requestState", mcp_task_of(self, envelope));
+	return raw;
+}
+
 static Json *
 mcp_write_chat(const Adapter *self, const Json *envelope)
 {
 	Slice		type = json_get_text(envelope, "/payload_type");
 	int			prefix = strlen(MCP_METHOD_TYPE);
-	Json	   *arguments;
 
 	if (mcp_is_form(self, envelope, "answer") || mcp_is_form(self, envelope, "error"))
 		return mcp_write_answer(self, envelope);
@@ -239,15 +253,8 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 		return mcp_write_elicited(self, envelope);
 	if (mcp_is_form(self, envelope, "update"))
 		return mcp_write_method(self, envelope, SLICE_OF("tasks/update"), mcp_update_params(self, envelope));
-	if (mcp_is_form(self, envelope, "inputs"))
-	{
-		arguments = mcp_repeated(self, envelope, "name");
-		arguments = mcp_write_call(self, envelope, json_is(arguments, JSON_TEXT) ? arguments->text : SLICE_NONE,
-								   mcp_repeated(self, envelope, "args"));
-		json_put(arguments, "/params/inputResponses", json_get(envelope, "/payload/input_responses"));
-		json_put(arguments, "/params/requestState", mcp_task_of(self, envelope));
-		return arguments;
-	}
+	if (mcp_is_form(self, envelope, "inputs") || mcp_is_form(self, envelope, "repeat"))
+		return mcp_write_repetition(self, envelope);
 	if (adapter_was_foreign(self, envelope) && slice_present(type) && type.len > prefix &&
 		slice_starts(type, SLICE_OF(MCP_METHOD_TYPE)) && !mcp_is_form(self, envelope, "send"))
 		return mcp_write_method(self, envelope, (Slice) {type.s + prefix, type.len - prefix},

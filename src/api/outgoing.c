@@ -198,9 +198,9 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 }
 
 /*
- * Adds notes for an answer to an MCP server.  The original call is repeated
- * with the state that the server has sent and with the answers, which are in
- * the payload.
+ * Adds notes for an answer to an MCP server.  The original call is repeated.
+ * If the server has sent its state, the call has this state and the answers,
+ * which are in the payload.
  */
 static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
@@ -210,11 +210,25 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 	JsonbContainer *params = document_get_container(&request->root, "params");
 	JsonbValue	arguments;
 
-	document_put_cstring(b, "form", "inputs");
+	document_put_cstring(b, "form", slice_present(document_get_text(asked, "request_state")) ? "inputs" : "repeat");
 	document_put_text(b, "task", document_get_text(asked, "request_state"));
 	document_put_text(b, "name", document_get_text(params, "name"));
 	if (document_get(params, "arguments", &arguments))
 		document_put_value(b, "args", &arguments);
+}
+
+/*
+ * Does an MCP server want the call again, because its response was the
+ * question?  It has sent its state, or wants a user to visit a URL first.
+ */
+static bool
+outgoing_is_repetition(const Endpoint *endpoint, Jsonb *question, JsonbContainer *asked)
+{
+	JsonbContainer *payload = document_get_container(&question->root, "payload");
+
+	return slice_is(endpoint->adapter, "mcp") &&
+		(slice_present(document_get_text(asked, "request_state")) ||
+		 (payload != NULL && document_get_container(payload, "elicitations") != NULL));
 }
 
 /*
@@ -319,8 +333,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 		document_put_cstring(&b, "method", method);
 	if (tells_cancel)
 		document_put_cstring(&b, "form", "status");
-	if (asked != NULL && slice_is(endpoint->adapter, "mcp") &&
-		slice_present(document_get_text(asked, "request_state")))
+	if (asked != NULL && outgoing_is_repetition(endpoint, question, asked))
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL && !outgoing_put_response(&b, endpoint, asked))
 	{

@@ -15,6 +15,9 @@
 #include "protocol/identifier.h"
 #include "task/report.h"
 
+/* the code of an error of MCP, URL elicitation required (adapters/mcp_result.c) */
+#define VISIT_FIRST	"MCP_-32042"
+
 /* the parts of an answer that are reported */
 typedef struct CalleeAnswer
 {
@@ -267,12 +270,39 @@ callee_awaits_result(JsonbContainer *envelope)
 		!slice_present(document_get_text(notes, "holds"));
 }
 
+/*
+ * A server of MCP that wants a user to visit a URL first fails with an error
+ * that lists what is to be visited.  Returns the question that this is, or NULL
+ * if the payload is that of another error.  If the question is answered, the
+ * call is repeated (api/outgoing.c).
+ */
+static Jsonb *
+callee_visit(Jsonb *error)
+{
+	JsonbContainer *data = document_get_container(document_get_container(&error->root, "details"), "data");
+	JsonbContainer *visits = document_get_container(data, "elicitations");
+	JsonbValue *first = visits != NULL && JsonContainerIsArray(visits) ? getIthJsonbValueFromContainer(visits, 0) : NULL;
+	JsonbValue	all;
+	DocumentBuilder b;
+
+	if (!slice_is(document_get_text(&error->root, "code"), VISIT_FIRST) || first == NULL || first->type != jbvBinary)
+		return NULL;
+	document_begin(&b);
+	document_put_cstring(&b, "state", "auth_required");
+	document_put_text(&b, "question", document_get_text(&error->root, "message"));
+	document_put_text(&b, "url", document_get_text(first->val.binary.data, "url"));
+	if (document_get(data, "elicitations", &all))
+		document_put_value(&b, "elicitations", &all);
+	return document_end(&b);
+}
+
 CalleeState
 callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const List *made, bool is_last)
 {
 	JsonbContainer *envelope = &document->root;
 	MessageType given = message_type_parse(document_get_text(envelope, "type"));
 	CalleeAnswer answer = {callee_type_of(given, is_last), .made = made, .is_last = is_last};
+	Jsonb	   *visit = NULL;
 
 	/* this is the stub of the call that was sent */
 	if (given == MSG_TOOL_CALL)
@@ -289,6 +319,13 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 		return CALLEE_GOES_ON;
 	if (given == MSG_TASK_RESULT && !is_last && slice_is(endpoint->adapter, "mcp") && callee_awaits_result(envelope))
 		return CALLEE_GOES_ON;
+	if (given == MSG_TOOL_ERROR && call->kind == CALL_TASK && slice_is(endpoint->adapter, "mcp"))
+		visit = callee_visit(answer.payload);
+	if (visit != NULL)
+	{
+		answer.type = MSG_TASK_PROGRESS;
+		answer.payload = visit;
+	}
 	/* in a stream of LangGraph, nothing but its end says that the run has ended */
 	if (answer.type == MSG_TASK_PROGRESS && is_last && slice_is(endpoint->adapter, "langgraph") && !callee_asks(answer.payload))
 		answer.type = MSG_TASK_RESULT;

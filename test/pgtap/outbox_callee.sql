@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(170);
+SELECT plan(178);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -319,6 +319,28 @@ SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}', body #>> '{params,inputResponses,who,content,name}') FROM handed),
 	'skill.far {"q": 1} s-1 Ada', 'a call of MCP is repeated with the answers and the state of the server');
 SELECT fixture.answer(fixture.result('{"content": []}'));
+
+-- a user must visit a URL first
+CREATE FUNCTION fixture.visit(elicitations jsonb) RETURNS text LANGUAGE sql AS
+$$ SELECT fixture.answer(jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'error', jsonb_build_object('code', -32042, 'message', 'Log in first.', 'data', jsonb_build_object('elicitations', elicitations)))) FROM handed h $$;
+SELECT fixture.ask('task:visit', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT body -> 'id' AS first_id FROM handed \gset
+SELECT is(fixture.visit('[{"mode": "url", "elicitationId": "e-1", "url": "https://far.example/login", "message": "Log in."}]'), 'sent', 'an agent of MCP that wants a user to visit a URL');
+SELECT is((SELECT concat_ws(' ', t.status, q.question ->> 'url', q.question ->> 'question') FROM clutch.task t JOIN clutch.approvals q USING (task_id) WHERE task_id = 'task:visit'), 'input_required https://far.example/login Log in first.', 'has asked, and has not failed');
+SELECT clutch.answer('task:visit', '{"done": true}');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', body #>> '{params,name}', body #>> '{params,arguments}', body -> 'id' <> :'first_id'::jsonb, body -> 'params' ?| '{requestState,inputResponses}') FROM handed), 'tools/call skill.far {"q": 1} t f', 'when that is done, the call is repeated with an ID of its own');
+SELECT is(fixture.visit('[{"mode": "url", "elicitationId": "e-2", "url": "https://far.example/more"}]'), 'sent', 'it may ask again');
+SELECT is((SELECT q.question ->> 'url' FROM clutch.approvals q WHERE task_id = 'task:visit'), 'https://far.example/more', 'for another visit');
+SELECT clutch.answer('task:visit', '{"done": true}');
+SELECT fixture.hand();
+SELECT fixture.answer(fixture.result('{"content": [{"type": "text", "text": "read"}]}'));
+SELECT is(fixture.last('task:visit'), 'task.result agent:far agent:ui {"text": "read"}', 'and then does its work');
+SELECT fixture.ask('task:visit-2', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.visit('[]'), 'sent', 'without a URL');
+SELECT is((SELECT status FROM clutch.task WHERE task_id = 'task:visit-2'), 'failed', 'it is an error like any other');
 
 SELECT fixture.ask('task:graph', skill => 'skill:graph');
 SELECT fixture.hand();
