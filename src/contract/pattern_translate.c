@@ -28,6 +28,10 @@
 #define SPACES			"\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
 #define NO_LINE_BREAK	"[^\\u000a\\u000d\\u2028\\u2029]"
 
+/* \b and \B; for \y and \Y of the engine, words have all letters of Unicode */
+#define EDGE			"(?:(?<![" WORD "])(?=[" WORD "])|(?<=[" WORD "])(?![" WORD "]))"
+#define NO_EDGE			"(?:(?<![" WORD "])(?![" WORD "])|(?<=[" WORD "])(?=[" WORD "]))"
+
 typedef struct Translation
 {
 	Slice		in;
@@ -454,7 +458,7 @@ pattern_put_next(Translation *t)
 		pattern_put_character(t, c);
 	else if (pattern_peek(t, 0) == 'b' || pattern_peek(t, 0) == 'B')
 	{
-		pattern_put(t, pattern_peek(t, 0) == 'b' ? "\\y" : "\\Y");
+		pattern_put(t, pattern_peek(t, 0) == 'b' ? EDGE : NO_EDGE);
 		t->at++;
 		t->repeatable = false;
 	}
