@@ -20,9 +20,8 @@
 bool
 langgraph_interrupts(const Json *data)
 {
-	const Json *interrupts = json_get_kind(data, INTERRUPTS, JSON_ARRAY);
-
-	return interrupts != NULL && interrupts->n > 0;
+	/* a graph that stops at a breakpoint has an empty list */
+	return json_get_kind(data, INTERRUPTS, JSON_ARRAY) != NULL;
 }
 
 /*
@@ -320,12 +319,9 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 	return list_make1(envelope);
 }
 
-/*
- * Returns what a graph resumes with: the payload, or the value of its only member if
- * that is "content" or "text".
- */
+/* Returns the answer: the payload, or the value of its only member if that is "content" or "text". */
 static Json *
-langgraph_resume_of(const Adapter *self, const Json *envelope)
+langgraph_answer_in(const Adapter *self, const Json *envelope)
 {
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *text = json_get(payload, "/text");
@@ -334,6 +330,23 @@ langgraph_resume_of(const Adapter *self, const Json *envelope)
 		return text;
 	payload = adapter_payload(self, envelope);
 	return payload != NULL ? payload : json_new_object();
+}
+
+/*
+ * Returns what a graph resumes with: the answer or, if the interrupt that it
+ * belongs to is noted, an object with the answer to this interrupt.
+ */
+static Json *
+langgraph_resume_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *answer = langgraph_answer_in(self, envelope);
+	Slice		interrupt = json_get_text(adapter_noted(self, envelope, ""), "/interrupt");
+	Json	   *resume = json_new_object();
+
+	if (!slice_present(interrupt) || (json_is(answer, JSON_OBJECT) && json_member(answer, interrupt) != NULL))
+		return answer;
+	json_put_member(resume, interrupt, answer);
+	return resume;
 }
 
 Json *

@@ -89,15 +89,35 @@ langgraph_event_type(const Json *raw, const Json *context)
 	return slice_is(event, "on_chain_end") ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
 }
 
+/*
+ * Returns what in the data of an event has interrupts, or NULL.  Sets *at to
+ * its path: the output, or a chunk of a stream.  If the stream has several
+ * modes or shows subgraphs, the chunk is [mode, data], [namespace, data] or
+ * [namespace, mode, data], in which the path is that of the array.
+ */
+static Json *
+langgraph_asking(const Json *data, const char **at)
+{
+	Json	   *chunk = json_get(data, "/chunk");
+	Json	   *last = json_is(chunk, JSON_ARRAY) && (chunk->n == 2 || chunk->n == 3) ? chunk->items[chunk->n - 1] : chunk;
+
+	*at = "/output";
+	if (langgraph_interrupts(json_get(data, "/output")))
+		return json_get(data, "/output");
+	*at = "/chunk";
+	return langgraph_interrupts(last) ? last : NULL;
+}
+
 /* Is it a piece of a value that a later event contains as a whole? */
 static bool
 langgraph_is_stream(const Json *raw)
 {
 	Slice		event = json_get_text(raw, "/event");
 	int			suffix = strlen("_stream");
+	const char *at;
 
 	return event.len > suffix && memcmp(event.s + event.len - suffix, "_stream", suffix) == 0 &&
-		!langgraph_interrupts(json_get(raw, "/data/chunk"));
+		langgraph_asking(json_get(raw, "/data"), &at) == NULL;
 }
 
 /* ------------------------------------------------------------------ inbound */
@@ -112,6 +132,25 @@ langgraph_inner_input(const Json *data)
 	const Json *input = json_get_kind(data, "/input", JSON_OBJECT);
 
 	return input != NULL && input->n == 1 ? adapter_member(input, "/input") : NULL;
+}
+
+/* Notes where interrupts were, and what was before them if they were in an array. */
+static void
+langgraph_read_progress(const Adapter *self, Json *data, Json *envelope)
+{
+	const char *at;
+	Json	   *asking = langgraph_asking(data, &at);
+	Json	   *around;
+
+	langgraph_put_progress(self, envelope, asking != NULL ? asking : data);
+	if (asking == NULL)
+		return;
+	adapter_note(self, envelope, "/asks", json_of_cstring(at));
+	around = json_copy(json_get_kind(data, at, JSON_ARRAY));
+	if (around == NULL)
+		return;
+	json_take_at(around, around->n - 1);
+	adapter_note(self, envelope, "/around", around);
 }
 
 static void
@@ -143,14 +182,7 @@ langgraph_read_data(const Adapter *self, const Json *raw, Json *envelope)
 			langgraph_put_message(self, envelope, adapter_member(data, "/output"));
 			break;
 		case MSG_TASK_PROGRESS:
-			if (langgraph_interrupts(json_get(data, "/output")) || langgraph_interrupts(json_get(data, "/chunk")))
-			{
-				const char *at = langgraph_interrupts(json_get(data, "/output")) ? "/output" : "/chunk";
-
-				adapter_note(self, envelope, "/asks", json_of_cstring(at));
-				data = json_get(data, at);
-			}
-			langgraph_put_progress(self, envelope, data);
+			langgraph_read_progress(self, data, envelope);
 			break;
 		default:
 			adapter_put_payload(self, envelope, data);
@@ -278,6 +310,19 @@ langgraph_event_name(const Adapter *self, const Json *envelope)
 	}
 }
 
+/* The reverse of langgraph_read_progress, for data with interrupts. */
+static Json *
+langgraph_asking_of(const Adapter *self, const Json *envelope)
+{
+	Json	   *around = json_copy(json_get_kind(adapter_noted(self, envelope, ""), "/around", JSON_ARRAY));
+	Json	   *progress = langgraph_progress_of(self, envelope);
+
+	if (around == NULL)
+		return progress;
+	json_add(around, progress);
+	return around;
+}
+
 static Json *
 langgraph_data_of(const Adapter *self, const Json *envelope)
 {
@@ -305,7 +350,7 @@ langgraph_data_of(const Adapter *self, const Json *envelope)
 		case MSG_TASK_PROGRESS:
 			if (!slice_present(asks))
 				return langgraph_progress_of(self, envelope);
-			json_put(data, slice_cstring(asks), langgraph_progress_of(self, envelope));
+			json_put(data, slice_cstring(asks), langgraph_asking_of(self, envelope));
 			break;
 		default:
 			return adapter_payload(self, envelope);

@@ -31,7 +31,10 @@ static const struct
 	{"SystemMessageChunk", "SystemMessageChunk", "system"},
 	{"ToolMessageChunk", "ToolMessageChunk", "tool"},
 	{"chat", "ChatMessage", NULL},
+	{"generic", "ChatMessage", NULL},	/* the server in JavaScript */
 	{"function", "FunctionMessage", NULL},
+	{"ChatMessageChunk", "ChatMessageChunk", NULL},
+	{"FunctionMessageChunk", "FunctionMessageChunk", NULL},
 	{"remove", "RemoveMessage", NULL}
 };
 
@@ -41,6 +44,13 @@ langgraph_is_constructor(const Json *value)
 	int64		lc;
 
 	return json_get_int(value, "/lc", &lc) && lc == 1;
+}
+
+/* A message that was made of blocks, of version 1 of LangChain, may have only these. */
+static bool
+langgraph_has_content(const Json *fields)
+{
+	return json_get(fields, "/content") != NULL || json_get_kind(fields, "/content_blocks", JSON_ARRAY) != NULL;
 }
 
 /*
@@ -55,7 +65,7 @@ langgraph_class(const Json *value)
 	const Json *name = constructor ? (id != NULL && id->n > 0 ? id->items[id->n - 1] : NULL) : json_get(value, "/type");
 
 	if (!json_is(value, JSON_OBJECT) || !json_is(name, JSON_TEXT) ||
-		(constructor ? json_get_kind(value, "/kwargs", JSON_OBJECT) : json_get(value, "/content")) == NULL)
+		!(constructor ? json_get_kind(value, "/kwargs", JSON_OBJECT) != NULL : langgraph_has_content(value)))
 		return -1;
 	for (int i = 0; i < lengthof(langgraph_classes); i++)
 		if (slice_is(name->text, constructor ? langgraph_classes[i].constructor : langgraph_classes[i].flat))

@@ -26,7 +26,8 @@ typedef struct Answer
 	const Endpoint *endpoint;
 	Jsonb	   *response;
 	bool		is_last;		/* no other response of this answer will follow */
-	List	   *envelopes;		/* what the adapter makes of it (Jsonb *) */
+	List	   *envelopes;		/* what the adapter makes of it, and is to be
+								 * reported (Jsonb *) */
 	Jsonb	   *envelope;		/* the one of them that is being reported */
 	List	   *references;		/* the artifacts made from bytes in the
 								 * response */
@@ -64,15 +65,29 @@ with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references
 	return json_write(tree);
 }
 
+static bool
+is_of_run(const Answer *answer)
+{
+	return slice_is(answer->endpoint->adapter, "langgraph");
+}
+
 /*
  * Returns the envelopes that the adapter of the endpoint makes from a
- * document.
+ * document.  The last document of a stream of LangGraph is the result, even if
+ * it is a piece of a message, which is otherwise left out.
  */
 static List *
 translated(const Answer *answer, Jsonb *document)
 {
 	Jsonb	   *arguments[] = {document, callee_context(answer->call, answer->endpoint)};
 
+	if (is_of_run(answer) && answer->is_last)
+	{
+		Json	   *context = json_read(arguments[1]);
+
+		json_put(context, "/stream", json_of_bool(true));
+		arguments[1] = json_write(context);
+	}
 	return query_list_jsonb(psprintf("SELECT clutch.inbound($1, %s, $2)", quote_literal_cstr(slice_cstring(answer->endpoint->adapter))),
 							arguments, lengthof(arguments));
 }
@@ -101,8 +116,14 @@ static void
 translate_response(void *arg)
 {
 	Answer	   *answer = arg;
+	List	   *all = translated(answer, response_of_answer(answer));
+	ListCell   *cell;
 
-	answer->envelopes = translated(answer, response_of_answer(answer));
+	foreach(cell, all)
+		if (!callee_passes_over(answer->endpoint, lfirst(cell)))
+			answer->envelopes = lappend(answer->envelopes, lfirst(cell));
+	/* pieces of messages are left out of a stream of LangGraph, and nothing is wrong with that */
+	answer->said = is_of_run(answer) && !answer->is_last;
 }
 
 /*

@@ -7,6 +7,8 @@
  */
 #include "clutch.h"
 
+#include <ctype.h>
+
 #include "api/outgoing_part.h"
 
 #include "adapters/adapter.h"
@@ -271,6 +273,34 @@ outgoing_put_response(DocumentBuilder *b, const Endpoint *endpoint, JsonbContain
 	return true;
 }
 
+/* Does the text have the form of the ID of an interrupt: 32 hexadecimal digits? */
+static bool
+outgoing_is_interrupt_id(Slice text)
+{
+	for (int i = 0; i < text.len; i++)
+		if (!isxdigit((unsigned char) text.s[i]))
+			return false;
+	return text.len == 32;
+}
+
+/*
+ * Adds a note for an answer to a graph of LangGraph that has asked one
+ * question.  Several nodes may have asked at the same time, each in a document
+ * of its own.  An answer that named no interrupt would be taken for all of
+ * them.
+ */
+static void
+outgoing_put_interrupt(DocumentBuilder *b, Jsonb *question)
+{
+	JsonbContainer *interrupts = document_get_container(document_get_container(&question->root, "payload"), "interrupts");
+	JsonbValue *first = interrupts != NULL && JsonContainerIsArray(interrupts) && JsonContainerSize(interrupts) == 1 ?
+		getIthJsonbValueFromContainer(interrupts, 0) : NULL;
+	Slice		id = first != NULL && first->type == jbvBinary ? document_get_text(first->val.binary.data, "id") : SLICE_NONE;
+
+	if (slice_present(id) && outgoing_is_interrupt_id(id))
+		document_put_text(b, "interrupt", id);
+}
+
 /*
  * Does the event tell a client of A2A that its task was cancelled?  Written as
  * it is, it would ask the client to cancel the task.
@@ -342,6 +372,8 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 		/* whoever answers, it is a request to the other side */
 		else if (slice_is(endpoint->adapter, "a2a"))
 			document_put_cstring(&b, "form", "send");
+		else if (slice_is(endpoint->adapter, "langgraph"))
+			outgoing_put_interrupt(&b, question);
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}

@@ -133,6 +133,13 @@ typedef enum CalleeState
 } CalleeState;
 
 /*
+ * Is the envelope to be left out of what is reported?  True for stubs, which
+ * only stand for what was sent, and for calls of tools that are in the message
+ * before them.
+ */
+extern bool callee_passes_over(const Endpoint *endpoint, Jsonb *envelope);
+
+/*
  * Reports an envelope that was made from an answer.  is_last says that it is
  * the last one.  Of the artifacts that the envelope attaches, it may use those
  * that "made" refers to, a List of Slice *, and those that the agent may read.

@@ -228,12 +228,17 @@ callee_part(JsonbContainer *envelope, const char *key)
 	return document_get(envelope, key, &value) ? document_of_value(&value) : NULL;
 }
 
+static JsonbContainer *
+callee_notes(JsonbContainer *envelope, const char *adapter)
+{
+	return document_get_container(document_get_container(envelope, "meta"), adapter);
+}
+
 /* Returns the ID of the message in which an agent of A2A asks, or an absent slice. */
 static Slice
 callee_asked_by(JsonbContainer *envelope)
 {
-	return document_get_text(document_get_container(document_get_container(document_get_container(envelope, "meta"), "a2a"),
-													"said"), "messageId");
+	return document_get_text(document_get_container(callee_notes(envelope, "a2a"), "said"), "messageId");
 }
 
 /*
@@ -257,6 +262,53 @@ callee_repeats_question(const Call *call, JsonbContainer *envelope, Jsonb *paylo
 		compareJsonbContainers(&payload->root, &asked->root) == 0;
 }
 
+bool
+callee_passes_over(const Endpoint *endpoint, Jsonb *document)
+{
+	bool		is_call = slice_is(document_get_text(&document->root, "type"), message_type_name(MSG_TOOL_CALL));
+	JsonbContainer *notes = callee_notes(&document->root, "langgraph");
+	bool		is_stub;
+
+	/* for the others, it is the stub of the call that was sent */
+	if (!slice_is(endpoint->adapter, "langgraph"))
+		return is_call;
+	return (document_get_bool(notes, "stub", &is_stub) && is_stub) || (is_call && slice_present(document_get_text(notes, "part_of")));
+}
+
+/*
+ * Returns the type of the report on a document of LangGraph.  In the stream of
+ * a run, nodes, tools and models end, some of them with an error, and the run
+ * goes on.  It ends with the stream, or with an event "error".
+ */
+static MessageType
+callee_type_in_run(JsonbContainer *envelope, MessageType given, bool is_last)
+{
+	bool		is_of_run = slice_is(document_get_text(callee_notes(envelope, "langgraph"), "kind"), "error");
+
+	if (given == MSG_TASK_ERROR && (is_of_run || is_last))
+		return MSG_TASK_ERROR;
+	return is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS;
+}
+
+/*
+ * Returns the payload of something in the stream of a run that is reported as
+ * progress.  Members that would be a question or an order there are moved into
+ * "data".
+ */
+static Jsonb *
+callee_payload_in_run(MessageType given, Jsonb *payload)
+{
+	JsonbValue	value;
+	DocumentBuilder b;
+
+	if (given == MSG_TASK_PROGRESS || payload == NULL ||
+		(!document_get(&payload->root, "state", &value) && !document_get(&payload->root, "deadline", &value)))
+		return payload;
+	document_begin(&b);
+	document_put_jsonb(&b, "data", payload);
+	return document_end(&b);
+}
+
 /*
  * Does a status of MCP say that the server has completed its task, without the
  * result?  The result is then a response of its own (adapters/mcp_status.c).
@@ -264,7 +316,7 @@ callee_repeats_question(const Call *call, JsonbContainer *envelope, Jsonb *paylo
 static bool
 callee_awaits_result(JsonbContainer *envelope)
 {
-	JsonbContainer *notes = document_get_container(document_get_container(envelope, "meta"), "mcp");
+	JsonbContainer *notes = callee_notes(envelope, "mcp");
 
 	return notes != NULL && slice_is(document_get_text(notes, "form"), "status") &&
 		!slice_present(document_get_text(notes, "holds"));
@@ -301,12 +353,11 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 {
 	JsonbContainer *envelope = &document->root;
 	MessageType given = message_type_parse(document_get_text(envelope, "type"));
-	CalleeAnswer answer = {callee_type_of(given, is_last), .made = made, .is_last = is_last};
+	bool		is_run = slice_is(endpoint->adapter, "langgraph");
+	CalleeAnswer answer = {is_run ? callee_type_in_run(envelope, given, is_last) : callee_type_of(given, is_last),
+	.made = made, .is_last = is_last};
 	Jsonb	   *visit = NULL;
 
-	/* this is the stub of the call that was sent */
-	if (given == MSG_TOOL_CALL)
-		return CALLEE_GOES_ON;
 	if (answer.type == MSG_UNKNOWN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -326,9 +377,10 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 		answer.type = MSG_TASK_PROGRESS;
 		answer.payload = visit;
 	}
-	/* in a stream of LangGraph, nothing but its end says that the run has ended */
-	if (answer.type == MSG_TASK_PROGRESS && is_last && slice_is(endpoint->adapter, "langgraph") && !callee_asks(answer.payload))
-		answer.type = MSG_TASK_RESULT;
+	if (is_run && given == MSG_TASK_PROGRESS && callee_asks(answer.payload))
+		answer.type = MSG_TASK_PROGRESS;
+	else if (is_run && answer.type == MSG_TASK_PROGRESS)
+		answer.payload = callee_payload_in_run(given, answer.payload);
 	answer.payload_type = document_get_text(envelope, "payload_type");
 	answer.attachments = callee_part(envelope, "attachments");
 	answer.meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);

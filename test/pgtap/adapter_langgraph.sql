@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 30);
+SELECT plan((SELECT count(*)::int FROM outcome) + 36);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -77,12 +77,19 @@ SELECT is((SELECT count(*)::int FROM clutch.ingest('["tasks", {"id": "44-44", "n
 
 -- classes of messages, in both dialects
 SELECT is(string_agg(concat_ws(' ', flat, a ->> 'type', a #>> '{from,role}', b ->> 'type', b #>> '{from,role}'), ', ' ORDER BY i),
-	'ai chat.message worker chat.message worker, human chat.message user chat.message user, system chat.system system chat.system system, chat chat.message chat.message, function chat.message chat.message, remove chat.message chat.message, ' ||
-	'AIMessageChunk task.progress task.progress, HumanMessageChunk task.progress task.progress, SystemMessageChunk task.progress task.progress, ToolMessageChunk task.progress task.progress', 'each class of messages is known')
-FROM unnest('{ai,human,system,chat,function,remove,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk}'::text[],
-		'{AIMessage,HumanMessage,SystemMessage,ChatMessage,FunctionMessage,RemoveMessage,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk}'::text[]) WITH ORDINALITY AS t(flat, class, i),
+	'ai chat.message worker chat.message worker, human chat.message user chat.message user, system chat.system system chat.system system, chat chat.message chat.message, generic chat.message chat.message, function chat.message chat.message, remove chat.message chat.message, ' ||
+	'AIMessageChunk task.progress task.progress, HumanMessageChunk task.progress task.progress, SystemMessageChunk task.progress task.progress, ToolMessageChunk task.progress task.progress, ChatMessageChunk task.progress task.progress, FunctionMessageChunk task.progress task.progress', 'each class of messages is known')
+FROM unnest('{ai,human,system,chat,generic,function,remove,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk,ChatMessageChunk,FunctionMessageChunk}'::text[],
+		'{AIMessage,HumanMessage,SystemMessage,ChatMessage,ChatMessage,FunctionMessage,RemoveMessage,AIMessageChunk,HumanMessageChunk,SystemMessageChunk,ToolMessageChunk,ChatMessageChunk,FunctionMessageChunk}'::text[]) WITH ORDINALITY AS t(flat, class, i),
 	LATERAL (SELECT fixture.made(jsonb_build_object('type', flat, 'content', 'x', 'id', 'm'), 'langgraph', '{"stream": true}'),
 		fixture.made(jsonb_build_object('lc', 1, 'type', 'constructor', 'id', jsonb_build_array('langchain_core', class), 'kwargs', '{"content": "x", "id": "m"}'::jsonb), 'langgraph', '{"stream": true}')) AS m(a, b);
+-- what the server in JavaScript makes of a message of blocks has no content
+SELECT is((SELECT string_agg(e ->> 'type', ', ') FROM fixture.sample s, clutch.inbound(s.raw) AS e WHERE s.name = 'a message of blocks'), 'chat.message, tool.call', 'a message of blocks is one');
+-- a stream of events passes on the chunks of the graph in the form that they have in its stream
+SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,state}', e #>> '{payload,interrupts,0,id}'), ', ') FROM fixture.sample s, clutch.inbound(jsonb_set(s.raw, '{data,chunk}', chunk)) AS e
+	WHERE s.name = 'a stream of several modes waits for an answer'), wanted, 'a chunk ' || chunk::text || ' of an event')
+FROM (VALUES ('{"__interrupt__": [{"id": "i"}]}'::jsonb, 'task.progress input_required i'), ('["updates", {"__interrupt__": [{"id": "i"}]}]', 'task.progress input_required i'),
+	('[["sub:1"], {"__interrupt__": [{"id": "i"}]}]', 'task.progress input_required i'), ('[[], "values", {"__interrupt__": [{"id": "i"}]}]', 'task.progress input_required i'), ('["values", {"a": 1}]', NULL)) AS v(chunk, wanted);
 -- what is made up
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,langgraph,native,id}', e #>> '{from,agent_id}'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a node begins'),
 	'task.request 7d2f6a10-5b1c-4c1e-9a55-0c6f1f0a7901/request agent:orchestrator, task.accept 7d2f6a10-5b1c-4c1e-9a55-0c6f1f0a7013/start agent:plan', 'the request of a node is one');

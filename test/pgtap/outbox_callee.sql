@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(178);
+SELECT plan(201);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -264,6 +264,56 @@ SELECT fixture.ask('task:runs-waits', skill => 'skill:runs');
 SELECT fixture.hand();
 SELECT fixture.answer('{"messages": [{"type": "ai", "content": "42", "id": "m"}]}');
 SELECT is(fixture.last('task:runs-waits'), 'task.result agent:runs agent:ui {"messages": [{"id": "m", "type": "ai", "content": "42"}]}', 'a server may answer with the final values alone');
+-- in which nodes, tools and models end, and the run goes on
+CREATE FUNCTION fixture.heard(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', e.type, e.envelope ->> 'payload') FROM clutch.events e WHERE e.task_id = task ORDER BY e.seq DESC LIMIT 1 $$;
+SELECT fixture.ask('task:runs-on', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer(document, false) || ': ' || fixture.heard('task:runs-on'), 'pending: ' || heard, what || ' in a stream of LangGraph')
+FROM (VALUES ('a node that begins', '{"event": "tasks", "data": {"id": "n-1", "name": "plan", "input": {"q": 1}, "triggers": ["start"], "interrupts": []}}'::jsonb, 'task.progress {"input": {"q": 1}}'),
+	('a node that ends', '{"event": "tasks", "data": {"id": "n-1", "name": "plan", "result": {"a": 1}, "error": null, "interrupts": []}}', 'task.progress {"result": {"a": 1}}'),
+	('a node that fails', '{"event": "tasks", "data": {"id": "n-2", "name": "plan", "error": "it broke", "interrupts": []}}', 'task.progress {"code": "NODE_ERROR", "message": "it broke"}'),
+	('a node in the mode debug', '{"event": "debug", "data": {"step": 1, "type": "task_result", "timestamp": "2026-02-01T12:00:00Z", "payload": {"id": "n-3", "name": "plan", "result": {"a": 2}, "error": null, "interrupts": []}}}', 'task.progress {"result": {"a": 2}}'),
+	('a piece of a message', '{"event": "messages", "data": [{"type": "AIMessageChunk", "id": "m-1", "content": "4"}, {"langgraph_node": "plan"}]}', 'task.progress {"result": {"a": 2}}'),
+	('a call of a tool', '{"event": "events", "data": {"event": "on_tool_start", "run_id": "t-1", "name": "search", "data": {"input": {"q": 2}}}}', 'task.progress {"args": {"q": 2}, "tool": "tool:search"}'),
+	('the result of a tool', '{"event": "messages", "data": [{"type": "tool", "id": "m-2", "content": "found", "tool_call_id": "call_1"}, {"langgraph_node": "tools"}]}', 'task.progress {"id": "m-2", "content": "found", "tool_call_id": "call_1"}'),
+	('the error of a tool', '{"event": "messages", "data": [{"type": "tool", "id": "m-3", "content": "lost", "status": "error", "tool_call_id": "call_2"}, {"langgraph_node": "tools"}]}',
+		'task.progress {"code": "TOOL_EXECUTION_ERROR", "details": {"id": "m-3", "status": "error", "tool_call_id": "call_2"}, "message": "lost"}'),
+	('a message that calls tools', '{"event": "messages/complete", "data": [{"type": "ai", "id": "m-4", "content": "", "tool_calls": [{"name": "search", "args": {}, "id": "call_3"}]}]}',
+		'task.progress {"id": "m-4", "content": "", "tool_calls": [{"id": "call_3", "args": {}, "name": "search"}]}'),
+	('the output of a tool that looks like a question', '{"event": "events", "data": {"event": "on_tool_end", "run_id": "t-2", "name": "search", "data": {"output": {"state": "input_required"}}}}', 'task.progress {"data": {"state": "input_required"}}'),
+	('the end of the graph', '{"event": "events", "data": {"event": "on_chain_end", "run_id": "r-1", "name": "graph", "data": {"output": {"a": 3}}}}', 'task.progress {"output": {"a": 3}}')) AS v (what, document, heard);
+SELECT is(fixture.state('task:runs-on'), 'running agent:runs 1', 'none of them ends the task');
+SELECT is(fixture.answer('{"event": "messages", "data": [{"type": "AIMessageChunk", "id": "m-5", "content": "42"}, {"langgraph_node": "plan"}]}'), 'sent', 'the last document is the result');
+SELECT is(fixture.heard('task:runs-on'), 'task.result {"data": [{"id": "m-5", "type": "AIMessageChunk", "content": "42"}, {"langgraph_node": "plan"}]}', 'even if it is a piece of a message');
+SELECT fixture.ask('task:runs-calls', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"event": "messages/complete", "data": [{"type": "ai", "id": "m-4", "content": "", "tool_calls": [{"name": "search", "args": {}, "id": "call_3"}]}]}'), 'sent', 'or a message that calls tools');
+SELECT is(fixture.state('task:runs-calls'), 'completed agent:runs 1', 'whose calls are a part of it');
+SELECT fixture.ask('task:runs-fail', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"event": "error", "data": {"error": "TypeError", "message": "it broke"}}', false), 'sent', 'an error of the run');
+SELECT is(fixture.heard('task:runs-fail'), 'task.error {"code": "TypeError", "message": "it broke"}', 'ends the task before the stream ends');
+-- two nodes may ask at once, and each of them gets its own answer
+CREATE FUNCTION fixture.resumed(task text, interrupts jsonb, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:runs');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer(jsonb_build_object('event', 'updates', 'data', jsonb_build_object('__interrupt__', interrupts)), false);
+	PERFORM fixture.settle();
+	PERFORM clutch.answer(task, answer, 'agent:ui');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer('{"event": "values", "data": {}}');
+	RETURN (SELECT body -> 'command' FROM handed);
+END $$;
+SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 'an answer to ' || what) FROM (VALUES
+	(1, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]'::jsonb, '{"text": "L"}'::jsonb, '{"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'one question names it'),
+	(2, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"38dba76349210914973a9cf3ddb12eaa": "L"}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'one question may name it itself'),
+	(3, '[{"id": "38dba76349210914973a9cf3ddb12eaa"}, {"id": "ff62db37030a83e6481b84b873b16335"}]', '{"text": "L"}', '{"resume": "L"}', 'several questions is as it was given'),
+	(4, '[{"id": "left", "value": "left?"}]', '{"text": "L"}', '{"resume": "L"}', 'a question without such an ID is as it was given'),
+	(5, '[]', '{"text": "L"}', '{"resume": "L"}', 'a breakpoint is as it was given')) AS v (n, interrupts, answer, command, what);
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
