@@ -248,6 +248,7 @@ call_put_again(Call *call)
 		call_put(call);
 	else if (before->state == CALL_VOID)
 	{
+		before->endpoint = call->endpoint;
 		before->seq = call->seq;
 		before->failure = SLICE_NONE;
 		call_revive(before);
