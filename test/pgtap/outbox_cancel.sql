@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(89);
+SELECT plan(90);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -383,6 +383,11 @@ SELECT fixture.ask('task:p', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT clutch.cancel('task:p', by_agent => 'agent:ui');
 SELECT is(fixture.calls('task:p'), 'task pending', 'a protocol without a cancellation');
+SELECT fixture.ask('task:changed', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:changed', by_agent => 'agent:ui');
+UPDATE clutch.endpoint SET adapter = 'http' WHERE name = 'west';
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:changed'), 'nothing, task pending, cancel void the adapter of the endpoint has no cancellation', 'or one that the endpoint has been given meanwhile');
 SELECT fixture.ask('task:q', skill => 'skill:far');
 SELECT fixture.hand();
 SELECT fixture.answer('{"task": {"id": "theirs-8", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}', false);
