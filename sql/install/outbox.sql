@@ -85,6 +85,27 @@ CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_endpoint_due ON clutch.outbox (endpoint, due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
 
+-- The calls of an endpoint that is renamed go on under the new name: those that are to be sent,
+-- and the dead letters, which can be sent again.  An operator need not have the right to change
+-- calls.
+CREATE FUNCTION clutch.endpoint_renamed() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+BEGIN
+	UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = old.name AND o.due_at IS NOT NULL;
+	UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = old.name AND o.remove_at = 'infinity';
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION clutch.endpoint_renamed() IS
+	'trigger: the calls that wait for an endpoint, and its dead letters, get its new name';
+
+CREATE TRIGGER endpoint_renamed
+	AFTER UPDATE OF name ON clutch.endpoint
+	FOR EACH ROW WHEN (old.name <> new.name) EXECUTE FUNCTION clutch.endpoint_renamed();
+ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER endpoint_renamed;
+
 -- Can the value sign webhooks?  No secret is looked up here, so nobody learns anything about one.
 CREATE FUNCTION clutch.secret_can_sign(value text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_secret_can_sign' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

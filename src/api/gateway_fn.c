@@ -196,6 +196,10 @@ reason_against(const Call *call, const Endpoint *endpoint)
 		return CALL_UNWANTED;
 	if (callee_goes_on(call))
 		return "the task goes on";
+	if (call->kind == CALL_CANCEL && endpoint != NULL && !endpoint_takes_cancel(endpoint))
+		return "the adapter of the endpoint has no cancellation";
+	if (callee_has_ended(call))
+		return "the agent has ended its work on the task itself";
 	if (callee_is_called_off(call))
 		return "the task that has called the tool was cancelled or has timed out";
 	return misleads(call, endpoint) ? "the event was not the end of its task" : NULL;

@@ -15,7 +15,6 @@
 #include "base/json.h"
 #include "flow/callee.h"
 #include "miscadmin.h"
-#include "nodes/bitmapset.h"
 
 /*
  * Returns the cancellation of the task.  The task may have ended in another
@@ -46,19 +45,15 @@ typedef struct OtherSide
 	Slice		task;			/* its ID in the last of them, or absent */
 	int			attempt;		/* the attempt of that report, and its seq */
 	int64		seq;
-	Bitmapset  *ended;			/* the attempts that the agent itself has ended */
 } OtherSide;
 
 static void
 outgoing_take_report(OtherSide *other, const RowScan *scan, int attempt, const char *adapter)
 {
 	int64		seq = rows_int8(scan, Anum_event_seq);
-	MessageType type = message_type_parse(rows_text(scan, Anum_event_type));
 	Jsonb	   *report;
 	Slice		named;
 
-	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
-		other->ended = bms_add_member(other->ended, attempt);
 	if (attempt < other->attempt || (attempt == other->attempt && seq < other->seq))
 		return;
 	report = rows_jsonb(scan, Anum_event_envelope);
@@ -76,15 +71,18 @@ outgoing_take_report(OtherSide *other, const RowScan *scan, int attempt, const c
 /*
  * Returns the ID by which the other side has last called the task, in a report
  * of this attempt or in the question that was answered before it, or an absent
- * slice.  If "also_lost", an earlier attempt will do that the agent did not end,
- * because it may still be at work on it.  The scan returns the latest events
- * first, except for those in space that was free, so few envelopes are read.
+ * slice.  If "also_lost", an earlier attempt will do, because the agent may
+ * still be at work on it.  Attempts that it has ended do not count.  The scan
+ * returns the latest events first, except for those in space that was free, so
+ * few envelopes are read.
  */
 static Slice
 outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 question_seq, bool also_lost)
 {
 	const char *adapter = slice_cstring(endpoint->adapter);
 	OtherSide	other = {SLICE_NONE};
+	Bitmapset  *begun;
+	Bitmapset  *ended = callee_ended_attempts(call, &begun);
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
@@ -99,11 +97,12 @@ outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 qu
 			continue;
 		if (rows_int8(&scan, Anum_event_seq) == question_seq)
 			attempt = call->task_attempt;
-		if (attempt == call->task_attempt || (also_lost && attempt >= 0 && attempt < call->task_attempt))
+		if ((attempt == call->task_attempt || (also_lost && attempt >= 0 && attempt < call->task_attempt)) &&
+			!bms_is_member(attempt, ended))
 			outgoing_take_report(&other, &scan, attempt, adapter);
 	}
 	rows_end(&scan);
-	return other.attempt == call->task_attempt || !bms_is_member(other.attempt, other.ended) ? other.task : SLICE_NONE;
+	return other.task;
 }
 
 /*

@@ -21,6 +21,7 @@
 #define CLUTCH_CALLEE_H
 
 #include "flow/agenda.h"
+#include "nodes/bitmapset.h"
 #include "outbox/call.h"
 #include "store/event.h"
 
@@ -80,6 +81,18 @@ extern bool callee_is_awaited(const Call *call);
  * may be at work on it.
  */
 extern bool callee_goes_on(const Call *call);
+
+/*
+ * Returns the attempts, up to that of the call, that its agent has ended itself.
+ * Sets *begun to those that the agent has had.
+ */
+extern Bitmapset *callee_ended_attempts(const Call *call, Bitmapset **begun);
+
+/*
+ * Is it the cancellation of a task whose agent has ended all its attempts
+ * itself?  False if the events of the task are no longer in the log.
+ */
+extern bool callee_has_ended(const Call *call);
 
 /*
  * Is it the call of a tool for a task that has been cancelled or has timed out

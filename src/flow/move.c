@@ -254,10 +254,19 @@ move_add_consequences(const Task *task, const TaskEvent *event, AttemptOutcome o
 
 /* ------------------------------------------------------- behind an endpoint */
 
+/* Returns the agent of the last attempt before this one, or an absent slice. */
+static Slice
+move_last_agent(const Task *task)
+{
+	return task->past_agents.n > 0 ? task->past_agents.items[task->past_agents.n - 1] : SLICE_NONE;
+}
+
 /*
- * Returns the agent that is at work on the task, or waits to go on with it, or
- * an absent slice if there is none.  An agent that has asked a question, or
- * suspended the task, waits until it gets the task again, which needs a slot.
+ * Returns the agent that is at work on the task, or may be, or an absent slice
+ * if there is none.  While the task waits for an agent, that is the last one
+ * that has had it.  If it has asked a question or suspended the task, it waits
+ * until it gets the task again.  If it has lost its lease, or exceeded its time,
+ * it may still be at work.
  */
 static Slice
 move_agent_at_work(const Task *task)
@@ -270,8 +279,7 @@ move_agent_at_work(const Task *task)
 			return task->agent_id;
 		case TASK_PENDING:
 		case TASK_ASSIGNED:
-			return claim_reason_goes_back(task->reason) && task->past_agents.n > 0 ?
-				task->past_agents.items[task->past_agents.n - 1] : SLICE_NONE;
+			return move_last_agent(task);
 		default:
 			return SLICE_NONE;
 	}
@@ -290,39 +298,47 @@ move_ends_without(const Task *task, const TaskEvent *event, Slice at_work)
 }
 
 /*
- * Has the agent had the task in an earlier attempt, which may have ended
- * because its lease did?
+ * Returns the ID of the call that tells the agent of an attempt that its work is
+ * not wanted any more.  The agent is to be told once, even if the task is
+ * retried and ends again before another attempt is sent.
  */
-static bool
-move_may_have_lost(const Task *task, Slice agent_id)
+static Slice
+move_cancel_id(const Task *task, int attempt)
 {
-	return task->losses > 0 && slices_have(task->past_agents, agent_id);
+	return slice_of_cstring(psprintf("msg_cancel_" UINT64_FORMAT "_" INT64_FORMAT "_%d", slice_hash(task->task_id),
+									 task->created_at, attempt));
 }
 
 /*
  * If the agent is behind an endpoint, writes a call that tells the other side
  * that its work is no longer wanted.  A request that no gateway has claimed is
  * withdrawn instead, and so is an answer to a question.  But the other side
- * still waits for the answer, and it may still be at work on an earlier attempt.
- * "since" is when the task began to be in its last state.
+ * still waits for the answer, and if the request was withdrawn, the agent of
+ * the last attempt may still be at work.  When a gateway claims the call, it is
+ * looked up whether that agent has ended its attempts itself.  "since" is when
+ * the agent got the task, or 0 if no agent had it.
  */
 static void
 move_call_off(const Task *task, const TaskEvent *event, Slice agent_id, TimestampTz since)
 {
 	const Endpoint *endpoint = endpoint_serving(agent_id);
-	Call		call = {.kind = CALL_CANCEL, .seq = event->seq, .task_attempt = task->attempt};
-	bool		is_unsent;
+	Call		call = {.kind = CALL_CANCEL, .seq = event->seq, .run_id = task->run_id, .task_id = task->task_id};
+	bool		is_sent = since != 0;
 
-	if (endpoint == NULL)
-		return;
-	is_unsent = call_withdraw(endpoint->name, task->task_id, task->attempt, since) == task->request_seq;
-	if (!endpoint_takes_cancel(endpoint) || (is_unsent && !move_may_have_lost(task, agent_id)))
+	if (is_sent && endpoint != NULL &&
+		call_withdraw(endpoint->name, task->task_id, task->attempt, since) == task->request_seq)
+	{
+		is_sent = false;
+		agent_id = move_last_agent(task);
+		endpoint = slice_present(agent_id) ? endpoint_serving(agent_id) : NULL;
+	}
+	if (endpoint == NULL || !endpoint_takes_cancel(endpoint))
 		return;
 	call.endpoint = endpoint->name;
 	call.agent_id = agent_id;
-	call.run_id = task->run_id;
-	call.task_id = task->task_id;
-	call_put(&call);
+	call.task_attempt = is_sent ? task->attempt : task->attempt - 1;
+	call.id = move_cancel_id(task, call.task_attempt);
+	call_put_again(&call);
 }
 
 /* ------------------------------------------------------------------- moving */
@@ -356,7 +372,7 @@ move_in_slot(Task *task, const Notice *notice, TaskEvent *event, int slot_no)
 	Slice		agent_id = task->agent_id;
 	Slice		at_work = move_agent_at_work(task);
 	TaskStatus	to = task->status;
-	TimestampTz since = task->since;
+	TimestampTz since = task->status == TASK_PENDING || task->status == TASK_ASSIGNED ? 0 : task->since;
 	int64		kind = task->queue_kind;
 	AttemptOutcome outcome;
 	Receipt		receipt;

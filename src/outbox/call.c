@@ -240,6 +240,22 @@ call_revive(Call *call)
 }
 
 void
+call_put_again(Call *call)
+{
+	Call	   *before = call_lock(call->id);
+
+	if (before == NULL)
+		call_put(call);
+	else if (before->state == CALL_VOID)
+	{
+		before->endpoint = call->endpoint;
+		before->seq = call->seq;
+		before->failure = SLICE_NONE;
+		call_revive(before);
+	}
+}
+
+void
 call_extend(Call *call, int64 lease)
 {
 	call->lease_until = call->due_at = Max(call->due_at, clock_now() + lease);

@@ -98,6 +98,13 @@ extern int	call_attempts(const Call *call);
 extern void call_put(Call *call);
 
 /*
+ * Inserts a call that has an id, unless there is one with this id.  If that one
+ * has become void, it is to be sent after all, with the event of the new one,
+ * to its endpoint.
+ */
+extern void call_put_again(Call *call);
+
+/*
  * Claims at most n calls that are due, leases them for "lease" microseconds,
  * and counts the attempts.  Returns a List of Call *, in the order in which
  * they became due; while any endpoint is paused, the calls are grouped by

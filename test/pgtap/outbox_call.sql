@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(189);
+SELECT plan(193);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -380,7 +380,23 @@ INSERT INTO clutch.outbox (no, id, endpoint, state, kind, body, attempt, created
 VALUES (7000001, 'later', 'west', 'pending', 'post', '{}', 0, clutch.now(), clutch.now() - interval '2 h');
 SELECT is((SELECT c.id FROM clutch.outbox_claim(1) c), 'later', 'nor is it overlooked if there is nothing else');
 TRUNCATE clutch.outbox;
-DELETE FROM clutch.endpoint WHERE name = 'west';
+
+-- -------------------------------------------- an endpoint that gets another name
+SELECT fixture.agent('east', 9, '{skill:east}');
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('east', 'https://east.example', 'http', 'agent:east');
+SELECT fixture.ask('task:' || n, skill => 'skill:east') FROM unnest('{claimed,dead,ready}'::text[]) AS n;
+SELECT FROM clutch.outbox_claim(2);
+SELECT FROM clutch.outbox o, clutch.outbox_done(o.id, 1, 410) WHERE o.task_id = 'task:dead';
+SET ROLE clutch_test_ops;
+UPDATE clutch.endpoint SET name = 'orient' WHERE name = 'east';
+SELECT is((SELECT string_agg(concat_ws(' ', o.task_id, o.state, o.endpoint), ', ' ORDER BY o.task_id) FROM clutch.outbox o WHERE o.task_attempt = 1),
+	'task:claimed pending orient, task:dead dead orient, task:ready pending orient', 'takes its calls along');
+RESET ROLE;
+SELECT is((SELECT clutch.outbox_done(o.id, 1, 200, response => '{"n": 1}') FROM clutch.outbox o WHERE o.task_id = 'task:claimed'), 'sent', 'an answer of the endpoint is taken');
+SELECT is((SELECT string_agg(c.url, ', ') FROM clutch.outbox_claim(9) c), 'https://east.example', 'and what waits for it is handed out');
+SELECT is((SELECT clutch.outbox_retry(o.id) FROM clutch.outbox o WHERE o.task_id = 'task:dead' AND o.state = 'dead'), true, 'and what was given up');
+DELETE FROM clutch.endpoint WHERE name IN ('west', 'orient');
+TRUNCATE clutch.outbox;
 
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), true, 'the grant is taken back');
 SELECT is(clutch.revoke_gateway('clutch_test_gateway'), false, 'once');

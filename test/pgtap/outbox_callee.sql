@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(201);
+SELECT plan(203);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -469,11 +469,17 @@ SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 410, failure => repeat('é
 SELECT is((SELECT e.envelope #>> '{payload,message}' FROM clutch.events e WHERE e.task_id = 'task:page' AND e.type = 'task.error'), repeat('é', 500), 'its beginning is reported');
 
 -- ---------------------------------------- an endpoint that goes away meanwhile
-SELECT fixture.ask('task:gone', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.ask('task:renamed', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
 UPDATE clutch.endpoint SET name = 'moved' WHERE name = 'plain';
+SELECT is(fixture.answer('{"x": 1}'), 'sent', 'an answer whose endpoint was renamed is taken');
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:renamed'), 'completed', 'and is the result');
+SELECT fixture.ask('task:gone', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+DELETE FROM clutch.endpoint WHERE name = 'moved';
 SELECT is(fixture.answer('{"x": 1}'), 'dead', 'an answer whose endpoint is gone cannot be taken');
-SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:gone'), 'failed UNAVAILABLE endpoint "plain" does not exist any more', 'and the task fails at once');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:gone'), 'failed UNAVAILABLE endpoint "moved" does not exist any more', 'and the task fails at once');
+INSERT INTO clutch.endpoint (name, url, serves) VALUES ('moved', 'https://plain.example/run', 'agent:plain');
 SELECT fixture.ask('task:gone-part', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
 DELETE FROM clutch.endpoint WHERE name = 'moved';

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(71);
+SELECT plan(90);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -290,6 +290,85 @@ SELECT fixture.hand();
 SELECT is((SELECT body #>> '{params,requestId}' FROM handed), :'call_id', 'is cancelled by its own ID');
 SELECT fixture.sent(202);
 
+-- what an agent may be at work on although the task is not with it: an attempt that has taken too long
+SELECT fixture.agent('west', 9, '{skill:west}', '{"max_runtime_sec": 20}');
+SET clutch.breaker_failures = 0;
+CREATE FUNCTION fixture.slow(task text, seconds integer) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:west', orders => '{"retry": {"max": 3, "initial_ms": 60000}}');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand(), fixture.sent(202);
+	PERFORM fixture.at(seconds);
+	PERFORM clutch.tick();
+	RETURN fixture.state(task);
+END $$;
+SELECT is(fixture.slow('task:slow', 821), 'pending 2', 'an attempt that has taken too long is to be made again later');
+SELECT is(fixture.hand(), 'nothing', 'so the agent is not told');
+SELECT is(fixture.calls('task:slow'), 'task sent, cancel void the task goes on', 'while the task goes on');
+SELECT clutch.cancel('task:slow', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'but if the task is then cancelled');
+SELECT fixture.sent(202);
+SELECT is(fixture.calls('task:slow'), 'task sent, cancel sent', 'by the same call');
+SELECT is(fixture.slow('task:slower', 842), 'pending 2', 'if no gateway has looked meanwhile');
+SELECT clutch.cancel('task:slower', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'it is told');
+SELECT fixture.sent(202);
+SELECT is(fixture.calls('task:slower'), 'task sent, cancel sent', 'once');
+SELECT fixture.agent('west', 9, '{skill:west}');
+-- or one that it has ended itself
+SELECT fixture.ask('task:busy', skill => 'skill:west', orders => '{"retry": {"max": 3, "initial_ms": 60000}}');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.fail('agent:west', 'task:busy', 'BUSY', 'try again', retryable => true) \g /dev/null
+SELECT clutch.cancel('task:busy', by_agent => 'agent:ui');
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'an agent that has failed is not told');
+-- or it has lost its lease, and no agent gets the task
+SELECT fixture.ask('task:idle', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.pause('agent:west');
+SELECT fixture.at(943);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:idle'), 'pending 2', 'an agent has lost its lease, and is paused');
+SELECT clutch.cancel('task:idle', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'it is told');
+SELECT fixture.sent(202);
+SELECT clutch.resume('agent:west');
+-- or it has suspended the task, and has not got it again
+SELECT fixture.ask('task:woken', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.suspend('agent:west', 'task:woken', '{"for_ms": 1000}');
+SELECT fixture.at(945);
+SELECT clutch.tick();
+SELECT is(fixture.state('task:woken'), 'running agent:west 2', 'a task that was suspended goes on');
+SELECT clutch.cancel('task:woken', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'its agent waits for the call, and is told');
+SELECT fixture.sent(202);
+-- or the task was cancelled and retried before
+SELECT fixture.ask('task:wanted', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.pause('agent:west');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT clutch.retry('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'an agent whose task is retried is not told that it was cancelled');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.calls('task:wanted'), 'task sent, cancel pending', 'but it is if the task is cancelled again');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT is(fixture.calls('task:wanted'), 'task sent, cancel sent', 'once');
+SELECT clutch.resume('agent:west');
+SELECT fixture.ask('task:unsent', skill => 'skill:tools');
+SELECT fixture.hand();
+SELECT fixture.answer('{"resultType": "task", "taskId": "t-11", "status": "working"}', false);
+SELECT fixture.at(1046);
+SELECT clutch.tick();
+SELECT clutch.cancel('task:unsent', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel tasks/cancel', 'if the next attempt was not sent');
+SELECT is((SELECT body #>> '{params,taskId}' FROM handed), 't-11', 'an MCP server is told of the task from the one before');
+SELECT fixture.sent();
+
 -- a reason is a text
 SELECT fixture.ask('task:odd', skill => 'skill:tools');
 SELECT fixture.hand();
@@ -304,6 +383,11 @@ SELECT fixture.ask('task:p', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT clutch.cancel('task:p', by_agent => 'agent:ui');
 SELECT is(fixture.calls('task:p'), 'task pending', 'a protocol without a cancellation');
+SELECT fixture.ask('task:changed', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT clutch.cancel('task:changed', by_agent => 'agent:ui');
+UPDATE clutch.endpoint SET adapter = 'http' WHERE name = 'west';
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:changed'), 'nothing, task pending, cancel void the adapter of the endpoint has no cancellation', 'or one that the endpoint has been given meanwhile');
 SELECT fixture.ask('task:q', skill => 'skill:far');
 SELECT fixture.hand();
 SELECT fixture.answer('{"task": {"id": "theirs-8", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}', false);

@@ -120,10 +120,11 @@ SELECT fixture.at(11651);
 SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.state('task:taken'), 'running agent:still 2', 'a task whose call was claimed can lose its lease');
 -- an endpoint that is gone has left its calls behind
-UPDATE clutch.endpoint SET name = 'moved' WHERE name = 'still';
+DELETE FROM clutch.endpoint WHERE name = 'still';
+INSERT INTO clutch.endpoint (name, url, serves) VALUES ('moved', 'https://still.example', 'agent:still');
 SELECT fixture.at(11752);
 SELECT clutch.tick() \g /dev/null
-SELECT is(fixture.state('task:taken'), 'running agent:still 3', 'so can one whose call waits for an endpoint that was renamed');
+SELECT is(fixture.state('task:taken'), 'running agent:still 3', 'so can one whose call waits for an endpoint that was deleted');
 SELECT is((SELECT string_agg(o.endpoint || ' ' || o.task_attempt, ', ' ORDER BY o.no) FROM clutch.outbox o WHERE o.task_id = 'task:taken'), 'still 1, still 2, moved 3',
 	'and gets a call to the new one');
 -- another agent could do it
