@@ -267,7 +267,8 @@ langgraph_note_form(const Adapter *self, Json *envelope, const LanggraphChunk *c
  * Notes the ID of the document around the data, if the data has none.  Some
  * servers number the documents of each stream from 0 on, and the stream of a
  * run that is resumed does so again.  So such an ID does not identify the
- * document; its content does, of which the ID is a part.
+ * document.  Its content does, of which the ID is a part, or the number in the
+ * context.
  */
 static void
 langgraph_note_outer_id(const Adapter *self, Json *envelope, const LanggraphChunk *chunk, Slice id, const Json *context)
@@ -276,8 +277,7 @@ langgraph_note_outer_id(const Adapter *self, Json *envelope, const LanggraphChun
 		return;
 	if (slice_present(id))
 		adapter_note(self, envelope, "/number", json_of_text(id));
-	else
-		langgraph_note_seq(self, envelope, context, chunk->mode);
+	langgraph_note_seq(self, envelope, context, chunk->mode);
 }
 
 /* The task of a node in a subgraph belongs to the task of the node that contains the subgraph. */
