@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(193);
+SELECT plan(194);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -313,6 +313,7 @@ SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 
 	(2, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"38dba76349210914973a9cf3ddb12eaa": "L"}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'one question may name it itself'),
 	(3, '[{"id": "38dba76349210914973a9cf3ddb12eaa"}, {"id": "ff62db37030a83e6481b84b873b16335"}]', '{"text": "L"}', '{"resume": "L"}', 'several questions is as it was given'),
 	(4, '[{"id": "left", "value": "left?"}]', '{"text": "L"}', '{"resume": "L"}', 'a question without such an ID is as it was given'),
+	(6, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"text": true}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": true}}', 'a question may be no text'),
 	(5, '[]', '{"text": "L"}', '{"resume": "L"}', 'a breakpoint is as it was given')) AS v (n, interrupts, answer, command, what);
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
