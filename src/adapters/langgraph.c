@@ -263,19 +263,21 @@ langgraph_note_form(const Adapter *self, Json *envelope, const LanggraphChunk *c
 		adapter_note(self, envelope, "/alone", json_of_bool(true));
 }
 
-/* Notes the ID of the document around the data, if the data has none. */
+/*
+ * Notes the ID of the document around the data, if the data has none.  Some
+ * servers number the documents of each stream from 0 on, and the stream of a
+ * run that is resumed does so again.  So such an ID does not identify the
+ * document.  Its content does, of which the ID is a part, or the number in the
+ * context.
+ */
 static void
 langgraph_note_outer_id(const Adapter *self, Json *envelope, const LanggraphChunk *chunk, Slice id, const Json *context)
 {
 	if (adapter_noted(self, envelope, "/native/id") != NULL || chunk->kind == LANGGRAPH_EVENT)
 		return;
-	if (!slice_present(id))
-		langgraph_note_seq(self, envelope, context, chunk->mode);
-	else
-	{
-		adapter_note_native(self, envelope, "id", json_of_text(id));
-		adapter_note(self, envelope, "/numbered", json_of_bool(true));
-	}
+	if (slice_present(id))
+		adapter_note(self, envelope, "/number", json_of_text(id));
+	langgraph_note_seq(self, envelope, context, chunk->mode);
 }
 
 /* The task of a node in a subgraph belongs to the task of the node that contains the subgraph. */
@@ -412,8 +414,7 @@ langgraph_outbound(const Adapter *self, const Json *envelope)
 						   langgraph_data(self, (LanggraphKind) kind, envelope));
 	if (json_is_true(notes, "/beside") && langgraph_beside[form] != NULL)
 		json_put(raw, langgraph_beside[form], json_get(envelope, "/payload/interrupts"));
-	if (json_is_true(notes, "/numbered"))
-		json_put(raw, form == LANGGRAPH_SSE ? "/id" : "/event_id", adapter_native(self, envelope, "id"));
+	json_put(raw, form == LANGGRAPH_SSE ? "/id" : "/event_id", adapter_noted(self, envelope, "/number"));
 	return raw;
 }
 

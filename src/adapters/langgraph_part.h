@@ -9,7 +9,7 @@
  *	kind		what the data is (see LanggraphKind)
  *	type		the type that the envelope was given; if it has been changed,
  *				the envelope becomes a document of another form
- *	numbered	true if the ID is that of the document around the data
+ *	number		the ID of the document around the data, if the data has none
  *	message		how the message was written (langgraph_message.c)
  *	list, alone	true if it was in an array; true if the array had only messages
  *	interrupts, boxed	how the data became a payload (langgraph_put_progress)

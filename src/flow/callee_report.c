@@ -291,12 +291,27 @@ callee_type_in_run(JsonbContainer *envelope, MessageType given, bool is_last)
 }
 
 /*
+ * Returns the payload of the result of a run.  If the adapter has moved the
+ * values into "data", because some would be an order in progress, they are
+ * moved back.
+ */
+static Jsonb *
+callee_values_of_run(JsonbContainer *envelope, Jsonb *payload)
+{
+	JsonbContainer *values = payload == NULL ? NULL : document_get_container(&payload->root, "data");
+	bool		is_boxed = false;
+
+	(void) document_get_bool(callee_notes(envelope, "langgraph"), "boxed", &is_boxed);
+	return is_boxed && values != NULL && JsonContainerIsObject(values) ? callee_part(&payload->root, "data") : payload;
+}
+
+/*
  * Returns the payload of something in the stream of a run that is reported as
  * progress.  Members that would be a question or an order there are moved into
  * "data".
  */
 static Jsonb *
-callee_payload_in_run(MessageType given, Jsonb *payload)
+callee_progress_of_run(MessageType given, Jsonb *payload)
 {
 	JsonbValue	value;
 	DocumentBuilder b;
@@ -380,7 +395,9 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 	if (is_run && given == MSG_TASK_PROGRESS && callee_asks(answer.payload))
 		answer.type = MSG_TASK_PROGRESS;
 	else if (is_run && answer.type == MSG_TASK_PROGRESS)
-		answer.payload = callee_payload_in_run(given, answer.payload);
+		answer.payload = callee_progress_of_run(given, answer.payload);
+	else if (is_run && answer.type == MSG_TASK_RESULT)
+		answer.payload = callee_values_of_run(envelope, answer.payload);
 	answer.payload_type = document_get_text(envelope, "payload_type");
 	answer.attachments = callee_part(envelope, "attachments");
 	answer.meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);

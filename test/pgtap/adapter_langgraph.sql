@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 36);
+SELECT plan((SELECT count(*)::int FROM outcome) + 38);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -96,6 +96,17 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,langgraph
 SELECT is((SELECT string_agg(e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(jsonb_set(s.raw, '{1,0}', '{"type": "tool", "content": "x", "tool_call_id": "call_77"}'), NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a message and its metadata'),
 	'agent:plan agent:plan', 'a call is made up in the name of who answers');
 SELECT is((SELECT e ->> 'parent_task_id' FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"task_id": "task:ours"}') AS e WHERE s.name = 'a node begins' AND e ->> 'type' = 'task.accept'), 'task:ours', 'a node works for the task of the context');
+
+-- a server numbers the documents of each stream from 0 on
+SELECT fixture.ask('task:numbers', 'agent:graph');
+SELECT fixture.claimed('agent:graph');
+SELECT is(string_agg(CASE WHEN r.duplicate THEN 'again' ELSE 'new' END, ' ' ORDER BY v.n), 'new new again again', 'the stream of a run that is resumed may number its documents as the first one did')
+FROM (VALUES (1, '{"event": "values", "data": {"a": 1}, "id": "1"}'::jsonb), (2, '{"event": "values", "data": {"a": 2}, "id": "1"}'), (3, '{"event": "values", "data": {"a": 1}, "id": "1"}'), (4, '{"event": "values", "data": {"a": 2}, "id": "1"}')) AS v(n, raw),
+	LATERAL clutch.ingest(v.raw, 'langgraph', '{"agent_id": "agent:graph", "task_id": "task:numbers"}') AS r;
+
+SELECT is(string_agg(CASE WHEN r.duplicate THEN 'again' ELSE 'new' END, ' ' ORDER BY v.n), 'new new again', 'the number in the context tells equal documents apart')
+FROM (VALUES (1, 7), (2, 8), (3, 7)) AS v(n, seq),
+	LATERAL clutch.ingest('{"event": "values", "data": {"a": 3}, "id": "1"}', 'langgraph', jsonb_build_object('agent_id', 'agent:graph', 'task_id', 'task:numbers', 'seq', v.seq)) AS r;
 
 SELECT is_empty($$SELECT clutch.inbound('{"event": "end", "data": null}')$$, 'the end of a stream is left out');
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(203);
+SELECT plan(206);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -286,6 +286,12 @@ FROM (VALUES ('a node that begins', '{"event": "tasks", "data": {"id": "n-1", "n
 SELECT is(fixture.state('task:runs-on'), 'running agent:runs 1', 'none of them ends the task');
 SELECT is(fixture.answer('{"event": "messages", "data": [{"type": "AIMessageChunk", "id": "m-5", "content": "42"}, {"langgraph_node": "plan"}]}'), 'sent', 'the last document is the result');
 SELECT is(fixture.heard('task:runs-on'), 'task.result {"data": [{"id": "m-5", "type": "AIMessageChunk", "content": "42"}, {"langgraph_node": "plan"}]}', 'even if it is a piece of a message');
+SELECT fixture.ask('task:runs-deadline', skill => 'skill:runs');
+SELECT fixture.hand();
+SELECT fixture.answer('{"event": "values", "data": {"deadline": "soon"}}', false);
+SELECT is(fixture.heard('task:runs-deadline'), 'task.progress {"data": {"deadline": "soon"}}', 'values that would be an order are set apart in progress');
+SELECT fixture.answer('{"event": "values", "data": {"deadline": "soon", "a": 1}}');
+SELECT is(fixture.heard('task:runs-deadline'), 'task.result {"a": 1, "deadline": "soon"}', 'and not in the result');
 SELECT fixture.ask('task:runs-calls', skill => 'skill:runs');
 SELECT fixture.hand();
 SELECT is(fixture.answer('{"event": "messages/complete", "data": [{"type": "ai", "id": "m-4", "content": "", "tool_calls": [{"name": "search", "args": {}, "id": "call_3"}]}]}'), 'sent', 'or a message that calls tools');
@@ -313,6 +319,7 @@ SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 
 	(2, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"38dba76349210914973a9cf3ddb12eaa": "L"}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'one question may name it itself'),
 	(3, '[{"id": "38dba76349210914973a9cf3ddb12eaa"}, {"id": "ff62db37030a83e6481b84b873b16335"}]', '{"text": "L"}', '{"resume": "L"}', 'several questions is as it was given'),
 	(4, '[{"id": "left", "value": "left?"}]', '{"text": "L"}', '{"resume": "L"}', 'a question without such an ID is as it was given'),
+	(6, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"text": true}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": true}}', 'a question may be no text'),
 	(5, '[]', '{"text": "L"}', '{"resume": "L"}', 'a breakpoint is as it was given')) AS v (n, interrupts, answer, command, what);
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
