@@ -251,12 +251,16 @@ callee_ended_attempts(const Call *call, Bitmapset **begun)
 		MessageType type = message_type_parse(rows_text(&scan, Anum_event_type));
 
 		CHECK_FOR_INTERRUPTS();
-		if (attempt < 0 || attempt > call->task_attempt ||
-			!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
+		if (!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
+			continue;
+		/* a hand-over, which begins the next attempt */
+		if (type == MSG_TASK_REQUEST)
+			attempt--;
+		if (attempt < 0 || attempt > call->task_attempt)
 			continue;
 		if (type == MSG_TASK_ACCEPT)
 			*begun = bms_add_member(*begun, attempt);
-		else if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
+		else if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_REQUEST)
 			ended = bms_add_member(ended, attempt);
 	}
 	rows_end(&scan);

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(90);
+SELECT plan(92);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -322,6 +322,17 @@ SELECT fixture.sent(202);
 SELECT clutch.fail('agent:west', 'task:busy', 'BUSY', 'try again', retryable => true) \g /dev/null
 SELECT clutch.cancel('task:busy', by_agent => 'agent:ui');
 SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'an agent that has failed is not told');
+CREATE FUNCTION fixture.hand_over(task text, who text, whom text) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.request', who, ARRAY[whom], run_id => t.run_id, thread_id => t.thread_id, task_id => t.task_id) FROM clutch.tasks t WHERE t.task_id = task
+$$;
+SELECT fixture.ask(task, skill => 'skill:west') FROM unnest('{task:given,task:taken}'::text[]) AS task;
+SELECT fixture.hand();
+SELECT clutch.outbox_done(h.id, h.attempt, 202) FROM handed h;
+SELECT fixture.hand_over('task:given', 'agent:west', 'agent:tools'), fixture.hand_over('task:taken', 'agent:orchestrator', 'agent:tools');
+SELECT clutch.cancel(task, by_agent => 'agent:ui') FROM unnest('{task:given,task:taken}'::text[]) AS task;
+SELECT is(fixture.hand(), 'cancel task.cancel', 'nor is one that has handed the task over, but one from which it was taken');
+SELECT is((SELECT body ->> 'task_id' FROM handed), 'task:taken', 'is, as nobody else has got it');
+SELECT fixture.sent(202);
 -- or it has lost its lease, and no agent gets the task
 SELECT fixture.ask('task:idle', skill => 'skill:west');
 SELECT fixture.hand();
