@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(92);
+SELECT plan(95);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -321,7 +321,13 @@ SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT clutch.fail('agent:west', 'task:busy', 'BUSY', 'try again', retryable => true) \g /dev/null
 SELECT clutch.cancel('task:busy', by_agent => 'agent:ui');
-SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'an agent that has failed is not told');
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent', 'an agent that has failed is not told');
+SELECT fixture.ask('task:ended', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.cancel('task:ended', by_agent => 'agent:ui');
+SELECT late FROM clutch.finish('agent:west', 'task:ended') \g /dev/null
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:ended'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'nor is one that reports its end before a gateway claims the call');
 CREATE FUNCTION fixture.hand_over(task text, who text, whom text) RETURNS void LANGUAGE sql AS $$
 	INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.request', who, ARRAY[whom], run_id => t.run_id, thread_id => t.thread_id, task_id => t.task_id) FROM clutch.tasks t WHERE t.task_id = task
 $$;
@@ -369,6 +375,14 @@ SELECT is(fixture.calls('task:wanted'), 'task sent, cancel pending', 'but it is 
 SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT is(fixture.calls('task:wanted'), 'task sent, cancel sent', 'once');
+SELECT clutch.retry('task:wanted', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'and not for each time');
+UPDATE clutch.outbox SET state = 'dead' WHERE task_id = 'task:wanted' AND kind = 'cancel';
+SELECT clutch.retry('task:wanted', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'unless that could not be sent');
+SELECT fixture.sent(202);
 SELECT clutch.resume('agent:west');
 SELECT fixture.ask('task:unsent', skill => 'skill:tools');
 SELECT fixture.hand();
