@@ -261,6 +261,22 @@ CREATE FUNCTION clutch.call_frequencies(OUT state text, OUT calls double precisi
 COMMENT ON FUNCTION clutch.call_frequencies() IS
 	'how many calls of the outbox have each state, as the statistics of the table estimate it';
 
+-- Each endpoint costs one descent of the index, however many calls wait for it.  The endpoint may
+-- no longer exist: then a gateway would give the calls up.
+CREATE VIEW clutch.outbox_waiting WITH (security_invoker = true) AS
+	WITH RECURSIVE called(endpoint) AS (
+		SELECT min(o.endpoint) FROM clutch.outbox o WHERE o.due_at IS NOT NULL
+	  UNION ALL
+		SELECT (SELECT min(o.endpoint) FROM clutch.outbox o WHERE o.due_at IS NOT NULL AND o.endpoint > c.endpoint)
+		FROM called c WHERE c.endpoint IS NOT NULL)
+	SELECT c.endpoint, d.due_at
+	FROM called c
+	LEFT JOIN clutch.endpoint e ON e.name = c.endpoint
+	CROSS JOIN LATERAL (SELECT o.due_at FROM clutch.outbox o WHERE o.endpoint = c.endpoint AND o.due_at IS NOT NULL ORDER BY o.due_at LIMIT 1) AS d
+	WHERE e.paused IS NOT TRUE;
+COMMENT ON VIEW clutch.outbox_waiting IS
+	'the endpoints that are not paused and for which calls wait, and when the first of them is or was due';
+
 -- Calls that are pending or dead are counted by an index, up to 10,001 of them.  The others are
 -- counted if the table is small, and estimated otherwise.
 CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS
@@ -280,10 +296,8 @@ UNION ALL
 			WHERE (SELECT pg_catalog.pg_relation_size('clutch.outbox') > 16 * 1024 * 1024)) AS n ON n.state = s.state
 	GROUP BY s.state
 UNION ALL
-	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - min(d.due_at)), 0), 0)
-	FROM clutch.endpoint e
-	CROSS JOIN LATERAL (SELECT o.due_at FROM clutch.outbox o WHERE o.endpoint = e.name AND o.due_at IS NOT NULL ORDER BY o.due_at LIMIT 1) AS d
-	WHERE NOT e.paused;
+	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - min(w.due_at)), 0), 0)
+	FROM clutch.outbox_waiting w;
 COMMENT ON VIEW clutch.outbox_metrics IS 'the part of clutch.metrics() that is about the outbox';
 
 CREATE OR REPLACE VIEW clutch.more_metrics WITH (security_invoker = true) AS
@@ -299,13 +313,12 @@ SELECT 'OUTBOX_OVERDUE'::text AS code,
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
 						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)) AS detail,
 	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
-FROM clutch.endpoint e
+FROM clutch.outbox_waiting e
 CROSS JOIN LATERAL (
 	SELECT count(*) AS calls, min(o.due_at) AS first
 	FROM (SELECT o.due_at FROM clutch.outbox o
-		  WHERE o.endpoint = e.name AND o.due_at < clutch.now() - interval '5 minutes'
+		  WHERE o.endpoint = e.endpoint AND o.due_at < clutch.now() - interval '5 minutes'
 		  ORDER BY o.due_at LIMIT 10001) AS o) AS d
-WHERE NOT e.paused
 HAVING sum(d.calls) > 0
 UNION ALL
 SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",

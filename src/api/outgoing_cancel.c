@@ -13,6 +13,7 @@
 #include "api/outbox_fn.h"
 #include "base/document.h"
 #include "base/json.h"
+#include "flow/attempt.h"
 #include "flow/callee.h"
 #include "miscadmin.h"
 
@@ -82,7 +83,7 @@ outgoing_task_of_other_side(const Call *call, const Endpoint *endpoint, int64 qu
 	const char *adapter = slice_cstring(endpoint->adapter);
 	OtherSide	other = {SLICE_NONE};
 	Bitmapset  *begun;
-	Bitmapset  *ended = callee_ended_attempts(call, &begun);
+	Bitmapset  *ended = attempt_list_ended(call->task_id, call->agent_id, call->task_attempt, &begun);
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);

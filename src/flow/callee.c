@@ -9,12 +9,12 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "flow/attempt.h"
 #include "flow/callee_part.h"
 #include "flow/claim.h"
 #include "flow/ending.h"
 #include "flow/liveness.h"
 #include "flow/move.h"
-#include "miscadmin.h"
 #include "queue/ready.h"
 #include "queue/timer.h"
 #include "registry/roster.h"
@@ -235,34 +235,6 @@ callee_goes_on(const Call *call)
 	return task != NULL && !task_status_is_over(task->status);
 }
 
-Bitmapset *
-callee_ended_attempts(const Call *call, Bitmapset **begun)
-{
-	Bitmapset  *ended = NULL;
-	RowScan		scan;
-
-	*begun = NULL;
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, call->task_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		int			attempt = rows_int4(&scan, Anum_event_attempt);
-		MessageType type = message_type_parse(rows_text(&scan, Anum_event_type));
-
-		CHECK_FOR_INTERRUPTS();
-		if (attempt < 0 || attempt > call->task_attempt ||
-			!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
-			continue;
-		if (type == MSG_TASK_ACCEPT)
-			*begun = bms_add_member(*begun, attempt);
-		else if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR)
-			ended = bms_add_member(ended, attempt);
-	}
-	rows_end(&scan);
-	return ended;
-}
-
 bool
 callee_has_ended(const Call *call)
 {
@@ -271,7 +243,7 @@ callee_has_ended(const Call *call)
 
 	if (call->kind != CALL_CANCEL)
 		return false;
-	ended = callee_ended_attempts(call, &begun);
+	ended = attempt_list_ended(call->task_id, call->agent_id, call->task_attempt, &begun);
 	return begun != NULL && bms_is_subset(begun, ended);
 }
 

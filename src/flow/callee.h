@@ -21,7 +21,6 @@
 #define CLUTCH_CALLEE_H
 
 #include "flow/agenda.h"
-#include "nodes/bitmapset.h"
 #include "outbox/call.h"
 #include "store/event.h"
 
@@ -81,12 +80,6 @@ extern bool callee_is_awaited(const Call *call);
  * may be at work on it.
  */
 extern bool callee_goes_on(const Call *call);
-
-/*
- * Returns the attempts, up to that of the call, that its agent has ended itself.
- * Sets *begun to those that the agent has had.
- */
-extern Bitmapset *callee_ended_attempts(const Call *call, Bitmapset **begun);
 
 /*
  * Is it the cancellation of a task whose agent has ended all its attempts

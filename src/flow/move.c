@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "flow/agenda.h"
+#include "flow/attempt.h"
 #include "flow/move.h"
 #include "outbox/call.h"
 #include "queue/question.h"
@@ -314,9 +315,8 @@ move_cancel_id(const Task *task, int attempt)
  * that its work is no longer wanted.  A request that no gateway has claimed is
  * withdrawn instead, and so is an answer to a question.  But the other side
  * still waits for the answer, and if the request was withdrawn, the agent of
- * the last attempt may still be at work.  When a gateway claims the call, it is
- * looked up whether that agent has ended its attempts itself.  "since" is when
- * the agent got the task, or 0 if no agent had it.
+ * the attempt before may still be at work on that one.  "since" is when the
+ * agent got the task, or 0 if it has only had an earlier attempt.
  */
 static void
 move_call_off(const Task *task, const TaskEvent *event, Slice agent_id, TimestampTz since)
@@ -336,7 +336,9 @@ move_call_off(const Task *task, const TaskEvent *event, Slice agent_id, Timestam
 		return;
 	call.endpoint = endpoint->name;
 	call.agent_id = agent_id;
-	call.task_attempt = is_sent ? task->attempt : task->attempt - 1;
+	call.task_attempt = is_sent ? task->attempt : attempt_find_open(task->task_id, agent_id, task->attempt - 1);
+	if (call.task_attempt < 0)
+		return;
 	call.id = move_cancel_id(task, call.task_attempt);
 	call_put_again(&call);
 }

@@ -246,7 +246,7 @@ call_put_again(Call *call)
 
 	if (before == NULL)
 		call_put(call);
-	else if (before->state == CALL_VOID)
+	else if (before->state == CALL_VOID || before->state == CALL_DEAD)
 	{
 		before->endpoint = call->endpoint;
 		before->seq = call->seq;

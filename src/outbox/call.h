@@ -99,8 +99,8 @@ extern void call_put(Call *call);
 
 /*
  * Inserts a call that has an id, unless there is one with this id.  If that one
- * has become void, it is to be sent after all, with the event of the new one,
- * to its endpoint.
+ * has become void or was given up, it is to be sent after all, with the event of
+ * the new one, to its endpoint.
  */
 extern void call_put_again(Call *call);
 

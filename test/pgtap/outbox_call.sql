@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(193);
+SELECT plan(195);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -270,6 +270,8 @@ SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 1
 SELECT is((SELECT string_agg(concat_ws(' ', m.name, m.labels ->> 'state', m.value), ', ' ORDER BY m.name, m.labels) FROM clutch.metrics() m WHERE m.name LIKE 'clutch_outbox%'),
 	'clutch_outbox_calls dead 1, clutch_outbox_calls pending 1, clutch_outbox_calls sent 1, clutch_outbox_calls void 0, clutch_outbox_overdue_seconds 700', 'and measured');
 DELETE FROM clutch.endpoint WHERE name = 'shop';
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'OUTBOX_OVERDUE'), 1::bigint, 'what waits for an endpoint that was removed is overdue');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_outbox_overdue_seconds'), 700::float8, 'also for the metrics');
 SELECT is((SELECT count(*) FROM clutch.outbox_claim(9)), 0::bigint, 'an endpoint that was removed');
 SELECT is(fixture.call((SELECT id FROM posted WHERE n = 'held')), 'dead 1 endpoint "shop" does not exist any more', 'leaves dead letters');
 SELECT lives_ok('SELECT clutch.rebuild()', 'a rebuild');

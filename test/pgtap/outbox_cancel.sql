@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(90);
+SELECT plan(95);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -321,7 +321,24 @@ SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT clutch.fail('agent:west', 'task:busy', 'BUSY', 'try again', retryable => true) \g /dev/null
 SELECT clutch.cancel('task:busy', by_agent => 'agent:ui');
-SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'an agent that has failed is not told');
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:busy'), 'nothing, task sent', 'an agent that has failed is not told');
+SELECT fixture.ask('task:ended', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.cancel('task:ended', by_agent => 'agent:ui');
+SELECT late FROM clutch.finish('agent:west', 'task:ended') \g /dev/null
+SELECT is(fixture.hand() || ', ' || fixture.calls('task:ended'), 'nothing, task sent, cancel void the agent has ended its work on the task itself', 'nor is one that reports its end before a gateway claims the call');
+CREATE FUNCTION fixture.hand_over(task text, who text, whom text) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.request', who, ARRAY[whom], run_id => t.run_id, thread_id => t.thread_id, task_id => t.task_id) FROM clutch.tasks t WHERE t.task_id = task
+$$;
+SELECT fixture.ask(task, skill => 'skill:west') FROM unnest('{task:given,task:taken}'::text[]) AS task;
+SELECT fixture.hand();
+SELECT clutch.outbox_done(h.id, h.attempt, 202) FROM handed h;
+SELECT fixture.hand_over('task:given', 'agent:west', 'agent:tools'), fixture.hand_over('task:taken', 'agent:orchestrator', 'agent:tools');
+SELECT clutch.cancel(task, by_agent => 'agent:ui') FROM unnest('{task:given,task:taken}'::text[]) AS task;
+SELECT is(fixture.hand(), 'cancel task.cancel', 'nor is one that has handed the task over, but one from which it was taken');
+SELECT is((SELECT body ->> 'task_id' FROM handed), 'task:taken', 'is, as nobody else has got it');
+SELECT fixture.sent(202);
 -- or it has lost its lease, and no agent gets the task
 SELECT fixture.ask('task:idle', skill => 'skill:west');
 SELECT fixture.hand();
@@ -358,6 +375,14 @@ SELECT is(fixture.calls('task:wanted'), 'task sent, cancel pending', 'but it is 
 SELECT fixture.hand();
 SELECT fixture.sent(202);
 SELECT is(fixture.calls('task:wanted'), 'task sent, cancel sent', 'once');
+SELECT clutch.retry('task:wanted', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'nothing', 'and not for each time');
+UPDATE clutch.outbox SET state = 'dead' WHERE task_id = 'task:wanted' AND kind = 'cancel';
+SELECT clutch.retry('task:wanted', by_agent => 'agent:ui');
+SELECT clutch.cancel('task:wanted', by_agent => 'agent:ui');
+SELECT is(fixture.hand(), 'cancel task.cancel', 'unless that could not be sent');
+SELECT fixture.sent(202);
 SELECT clutch.resume('agent:west');
 SELECT fixture.ask('task:unsent', skill => 'skill:tools');
 SELECT fixture.hand();
