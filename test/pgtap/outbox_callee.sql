@@ -399,7 +399,8 @@ SELECT is((SELECT e.envelope #>> '{payload,message}' FROM clutch.events e WHERE 
 -- ---------------------------------------- an endpoint that goes away meanwhile
 SELECT fixture.ask('task:gone', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
-UPDATE clutch.endpoint SET name = 'moved' WHERE name = 'plain';
+DELETE FROM clutch.endpoint WHERE name = 'plain';
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('moved', 'https://plain.example/run', 'http', 'agent:plain');
 SELECT is(fixture.answer('{"x": 1}'), 'dead', 'an answer whose endpoint is gone cannot be taken');
 SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:gone'), 'failed UNAVAILABLE endpoint "plain" does not exist any more', 'and the task fails at once');
 SELECT fixture.ask('task:gone-part', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
