@@ -206,6 +206,24 @@ reason_against(const Call *call, const Endpoint *endpoint)
 }
 
 /*
+ * Returns the endpoint of a call, or NULL if it has been deleted.  A call to an
+ * agent goes to the endpoint that serves the agent now, because the transaction
+ * that wrote the call may not have seen that the endpoint was renamed.
+ */
+static const Endpoint *
+endpoint_of_call(Call *call)
+{
+	const Endpoint *endpoint = endpoint_read(call->endpoint);
+
+	if (endpoint != NULL || (call->kind != CALL_TASK && call->kind != CALL_CANCEL))
+		return endpoint;
+	endpoint = endpoint_serving(call->agent_id);
+	if (endpoint != NULL)
+		call_redirect(call, endpoint->name);
+	return endpoint_read(call->endpoint);
+}
+
+/*
  * Returns the row of a call in the result.  Returns false if it is not to be
  * sent.  A call that cannot be sent becomes a dead letter, so that it does not
  * hold up other calls.
@@ -213,7 +231,7 @@ reason_against(const Call *call, const Endpoint *endpoint)
 static bool
 claim_one(FunctionCallInfo fcinfo, Call *call)
 {
-	Rendering	rendering = {call, endpoint_read(call->endpoint)};
+	Rendering	rendering = {call, endpoint_of_call(call)};
 	const char *reason = reason_against(call, rendering.endpoint);
 	ErrorData  *error;
 

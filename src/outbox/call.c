@@ -256,6 +256,13 @@ call_put_again(Call *call)
 }
 
 void
+call_redirect(Call *call, Slice endpoint)
+{
+	call->endpoint = slice_copy(endpoint);
+	call_save(call);
+}
+
+void
 call_extend(Call *call, int64 lease)
 {
 	call->lease_until = call->due_at = Max(call->due_at, clock_now() + lease);

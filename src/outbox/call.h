@@ -159,6 +159,9 @@ extern bool call_fail(Call *call, const Endpoint *endpoint, int status, const ch
  */
 extern void call_revive(Call *call);
 
+/* Sends a locked call to another endpoint. */
+extern void call_redirect(Call *call, Slice endpoint);
+
 /* Extends the lease of a call after part of its answer has arrived. */
 extern void call_extend(Call *call, int64 lease);
 

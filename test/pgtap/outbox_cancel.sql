@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(95);
+SELECT plan(98);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -402,6 +402,19 @@ INSERT INTO clutch.events (envelope) SELECT clutch.envelope('task.cancel', 'agen
 SELECT fixture.hand();
 SELECT is((SELECT body #> '{params,reason}' FROM handed), NULL, 'a reason that is no text is not sent');
 SELECT fixture.sent(202);
+
+-- ------------------------------------- an endpoint that is replaced meanwhile
+SELECT fixture.ask('task:left', skill => 'skill:west');
+SELECT fixture.hand();
+SELECT fixture.sent(202);
+SELECT clutch.cancel('task:left', by_agent => 'agent:ui');
+SELECT fixture.ask('task:waits-on', skill => 'skill:west');
+DELETE FROM clutch.endpoint WHERE name = 'west';
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('west2', 'https://west.example/clutch', 'peer', 'agent:west');
+SELECT is(fixture.hand(), 'task task.request, cancel task.cancel', 'the calls to an agent go to the endpoint that serves it now');
+SELECT is((SELECT string_agg(o.endpoint, ' ') FROM clutch.outbox o JOIN handed USING (id)), 'west2 west2', 'and belong to it');
+SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 202), ' ') FROM handed h), 'sent sent', 'so their outcomes are taken');
+UPDATE clutch.endpoint SET name = 'west' WHERE name = 'west2';
 
 -- -------------------------------------------------------------- nobody to tell
 SELECT fixture.ask('task:p', skill => 'skill:plain');
