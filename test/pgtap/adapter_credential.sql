@@ -40,8 +40,9 @@ SELECT set_eq(
 		'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0',
 		E'-----BEGIN RSA PRIVATE KEY-----\nMIIE', '-----BEGIN CERTIFICATE-----', 'a bee', '', 'B',
 		E'Here it is:\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It begins with -----BEGIN PRIVATE KEY-----',
-		E'-----END PRIVATE KEY-----\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It ends with -----END PRIVATE KEY-----, as all do that someone has copied.')) $$,
-	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16, 18]) $$,
+		E'-----END PRIVATE KEY-----\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It ends with -----END PRIVATE KEY-----, as all do that someone has copied.',
+		'Basic dXNlcjpwYXNz', 'Basic research', 'Basic dXNlcnVzZXI=')) $$,
+	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16, 18, 20]) $$,
 	'texts of the form of a credential are dropped wherever they stand, and others are kept');
 
 SELECT set_eq(
