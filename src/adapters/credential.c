@@ -89,6 +89,23 @@ credential_is_plain(const Json *value)
 	return value->kind == JSON_NUMBER || (value->kind == JSON_TEXT && value->text.len > 0);
 }
 
+/*
+ * Is it the value that belongs to the name of a credential, as in a list of
+ * headers or variables: {"name": "Authorization", "value": "..."}?
+ */
+static bool
+credential_is_named(const Json *container, Slice key, const Json *item)
+{
+	Slice		name;
+
+	if (container->kind != JSON_OBJECT || !slice_is(key, "value") || !credential_is_plain(item))
+		return false;
+	name = json_get_text(container, "/name");
+	if (!slice_present(name))
+		name = json_get_text(container, "/key");
+	return slice_present(name) && credential_is_name(name);
+}
+
 static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);
 
 /*
@@ -123,7 +140,7 @@ credential_search(Json *container, const CredentialPlace *up, CredentialList *li
 		place.index = i;
 		if (container->kind == JSON_OBJECT)
 			place.key = container->keys[i];
-		if (credential_search_item(item, &place, list))
+		if (credential_is_named(container, place.key, item) || credential_search_item(item, &place, list))
 		{
 			credential_note(&place, list);
 			continue;

@@ -9,6 +9,7 @@
 #include "clutch.h"
 
 #include "adapters/credential_part.h"
+#include "base/crypto.h"
 
 #include <ctype.h>
 
@@ -161,7 +162,32 @@ credential_is_token(Slice word)
 	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
 }
 
-/* Is it "Bearer" or "Basic", in any case, followed by blanks and a token? */
+/*
+ * longest user and password that are decoded; the base64 of longer ones is a
+ * token because of its length
+ */
+#define PAIR_BYTES	24
+
+/*
+ * Is it the base64 of a user and a password?  If they are short, it may look
+ * like a word.
+ */
+static bool
+credential_is_pair(Slice word)
+{
+	char		pair[PAIR_BYTES];
+	int			len = crypto_decode_base64(word, pair, sizeof(pair));
+
+	for (int i = 0; i < len; i++)
+		if (pair[i] < ' ' || pair[i] > '~')
+			return false;
+	return len > 0 && memchr(pair, ':', len) != NULL;
+}
+
+/*
+ * Is it "Bearer" or "Basic", in any case, followed by blanks and a token, or
+ * "Basic" and a password?
+ */
 static bool
 credential_is_scheme(Slice text)
 {
@@ -175,7 +201,9 @@ credential_is_scheme(Slice text)
 			continue;
 		while (len < text.len && text.s[len] == ' ')
 			len++;
-		return credential_is_token((Slice) {text.s + len, text.len - len});
+		text.s += len;
+		text.len -= len;
+		return credential_is_token(text) || (**scheme == 'b' && (*scheme)[1] == 'a' && credential_is_pair(text));
 	}
 	return false;
 }

@@ -229,6 +229,19 @@ langgraph_root(const Adapter *self, const Json *raw, bool begins)
 }
 
 /*
+ * Notes which task the run as a whole is, if only the ID of the run itself
+ * says it.  The events of the nodes do not have that ID in JavaScript, so it
+ * does not determine the run.
+ */
+static void
+langgraph_note_task(const Adapter *self, const Json *raw, Json *envelope, const Json *context)
+{
+	if (!langgraph_has_task(context) && json_get(envelope, "/task_id") == NULL &&
+		adapter_noted(self, envelope, "/native/task_id") == NULL)
+		adapter_note_native(self, envelope, "task_id", json_get(raw, "/run_id"));
+}
+
+/*
  * Returns a stub of the tool.call or the task.request that the event needs, or
  * NULL if it needs none.
  */
@@ -272,6 +285,8 @@ langgraph_read_event(const Adapter *self, const Json *raw, const Json *context)
 	adapter_note(self, envelope, "/parents", adapter_member(raw, "/parent_ids"));
 	langgraph_read_place(adapter_within(self, "/metadata"), metadata != NULL ? metadata : json_new_object(),
 						 envelope, context, langgraph_root(self, raw, begins), begins);
+	if (begins && message_type_is_task(type))
+		langgraph_note_task(self, raw, envelope, context);
 	if (begins && type == MSG_TASK_REQUEST && slice_present(name))
 		langgraph_put_recipient(envelope, context, adapter_find_agent(self, raw, "/name"));
 	else if (begins && message_type_is_task(type))

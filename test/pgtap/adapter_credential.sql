@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(10);
+SELECT plan(11);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -28,6 +28,11 @@ SELECT is_empty(
 	$$ SELECT pg_temp.dropped_of((SELECT jsonb_object_agg(name, CASE WHEN n % 2 = 0 THEN '{"type": "string"}' ELSE 'true' END::jsonb)
 		FROM (SELECT name, row_number() OVER () AS n FROM names) AS numbered)) $$,
 	'but neither an object nor a boolean');
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of('[{"name": "Authorization", "value": "v"}, {"value": 1, "key": "API_KEY", "more": 2}, {"name": "region", "value": "v"}, {"name": "token", "value": {"type": "v"}},
+		{"name": "password", "values": "v"}, {"name": 1, "key": "password", "value": "v"}, {"name": "password", "value": ""}, ["password", "value", "v"], {"value": "v"}]') $$,
+	$$ SELECT '/data/' || unnest(ARRAY[0, 1, 5]) || '/value' $$,
+	'a value beside the name of a credential is dropped as well, if it is a text or a number');
 SELECT is_empty(
 	$$ SELECT pg_temp.dropped_of(jsonb_object_agg(name, 'v')) FROM unnest(ARRAY[
 		'max_tokens', 'progressToken', 'tokenizer', 'secretary', 'secrets_of_success', 'monkey', 'key', 'keyboard', 'cookiecutter', 'password_hint',
@@ -40,8 +45,9 @@ SELECT set_eq(
 		'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0',
 		E'-----BEGIN RSA PRIVATE KEY-----\nMIIE', '-----BEGIN CERTIFICATE-----', 'a bee', '', 'B',
 		E'Here it is:\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It begins with -----BEGIN PRIVATE KEY-----',
-		E'-----END PRIVATE KEY-----\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It ends with -----END PRIVATE KEY-----, as all do that someone has copied.')) $$,
-	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16, 18]) $$,
+		E'-----END PRIVATE KEY-----\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B', 'It ends with -----END PRIVATE KEY-----, as all do that someone has copied.',
+		'Basic dXNlcjpwYXNz', 'Basic research', 'Basic dXNlcnVzZXI=')) $$,
+	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16, 18, 20]) $$,
 	'texts of the form of a credential are dropped wherever they stand, and others are kept');
 
 SELECT set_eq(

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 38);
+SELECT plan((SELECT count(*)::int FROM outcome) + 41);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -46,6 +46,19 @@ SELECT is((SELECT clutch.outbound(e.envelope, 'langgraph') #> '{command,resume}'
 SELECT is(pg_temp.took(pg_temp.event('on_chain_start', 'LangGraph', 'r6', '{"input": null}')), 'task.accept', 'the graph goes on');
 SELECT is(pg_temp.took(pg_temp.event('on_chain_end', 'LangGraph', 'r6', '{"output": {"done": true}}')), 'task.result', 'and is over');
 SELECT is(fixture.state('task:g'), 'completed agent:graph 2', 'and so is the task');
+
+-- a graph in JavaScript that runs for no task: only its own events have the ID of the run
+SELECT fixture.agent('LangGraph', 9, ARRAY['skill:x']);
+CREATE FUNCTION pg_temp.alone(event text, data jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	at bigint := (SELECT seq FROM clutch.ingest(jsonb_build_object('event', event, 'name', 'LangGraph', 'run_id', 'j1', 'data', data, 'tags', '[]'::jsonb, 'metadata', '{"thread_id": "t-js"}'::jsonb)));
+	of_node text := (SELECT i ->> 'run_id' FROM clutch.inbound('{"event": "on_custom_event", "name": "x", "run_id": "j2", "data": {}, "metadata": {"thread_id": "t-js", "langgraph_node": "plan", "langgraph_checkpoint_ns": "plan:77-1"}}') AS i);
+BEGIN
+	RETURN (SELECT concat_ws(' ', e.type, e.late, e.run_id = of_node) FROM clutch.events e WHERE e.seq = at);
+END $$;
+SELECT is(pg_temp.alone('on_chain_start', '{"input": {}}'), 'task.request f t', 'a graph run is a request, in the run of its nodes');
+SELECT is(pg_temp.alone('on_custom_event', '{"half": true}') || ', ' || pg_temp.alone('on_chain_end', '{"output": {}}'), 'task.progress f t, task.result f t', 'its end is the result');
+SELECT is((SELECT string_agg(status, ' ') FROM clutch.tasks WHERE agent_id = 'agent:LangGraph'), 'completed', 'of the same task');
 
 SELECT is(concat_ws(' ', d ->> 'event', d #>> '{data,error}', d #>> '{data,message}'), 'error TIMEOUT late', 'a task.timeout is an error')
 FROM fixture.native, clutch.outbound(envelope, 'langgraph') AS d WHERE name = 'task.timeout';
