@@ -7,9 +7,9 @@
  */
 #include "clutch.h"
 
-#include <ctype.h>
-
 #include "api/outgoing_part.h"
+
+#include <ctype.h>
 
 #include "adapters/adapter.h"
 #include "api/outbox_fn.h"
