@@ -13,7 +13,7 @@ FROM (VALUES
 		'clutch.version_satisfies(text,text)',
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
-		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
+		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.status_frequencies()', 'clutch.call_frequencies()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
 		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.has_signing_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
@@ -33,10 +33,10 @@ FROM (VALUES
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
-		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
 	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
-		'clutch.task_tree(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
+		'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
 		'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)']),
@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS

@@ -66,6 +66,27 @@ BEGIN
 END
 $$;
 
+-- Used in a select list, so that no row is stored.  task_tree becomes part of the query
+-- that calls it.
+CREATE FUNCTION clutch.tree_nodes(run_id text,
+		OUT task_id text, OUT parent_task_id text, OUT depth integer, OUT path text[], OUT status text,
+		OUT agent_id text, OUT attempt integer, OUT domain text, OUT payload_type text,
+		OUT created_at timestamptz, OUT started_at timestamptz, OUT finished_at timestamptz)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'clutch_task_tree' LANGUAGE C STABLE PARALLEL RESTRICTED ROWS 100;
+COMMENT ON FUNCTION clutch.tree_nodes(text) IS
+	'the rows of clutch.task_tree, which calls this function';
+
+CREATE OR REPLACE FUNCTION clutch.task_tree(run_id text,
+		OUT task_id text, OUT parent_task_id text, OUT depth integer, OUT path text[], OUT status text,
+		OUT agent_id text, OUT attempt integer, OUT domain text, OUT payload_type text,
+		OUT created_at timestamptz, OUT started_at timestamptz, OUT finished_at timestamptz)
+	RETURNS SETOF record
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 100
+	BEGIN ATOMIC
+		SELECT (t.node).* FROM (SELECT clutch.tree_nodes(task_tree.run_id) AS node) t;
+	END;
+
 CREATE OR REPLACE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp
@@ -87,7 +108,7 @@ BEGIN
 	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
 	WITH tree AS (
 		SELECT t.*, concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
-		FROM clutch.task_tree(run_graph.run_id) WITH ORDINALITY AS t
+		FROM clutch.tree_nodes(run_graph.run_id) WITH ORDINALITY AS t
 			(task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type,
 			 created_at, started_at, finished_at, n)
 	)

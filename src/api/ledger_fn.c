@@ -101,13 +101,7 @@ path_datum(const MerklePath *path)
 static Datum
 row_datum(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 {
-	TupleDesc	desc;
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning a row called in a context that cannot accept one")));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return HeapTupleGetDatum(heap_form_tuple(result_row_type(fcinfo), values, nulls));
 }
 
 /* -------------------------------------------------------------------- prove */

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/htup_details.h"
 #include "api/result.h"
 #include "api/visible.h"
 #include "base/document.h"
@@ -14,6 +15,7 @@
 #include "catalog/pg_type.h"
 #include "commands/async.h"
 #include "flow/sight.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "task/output.h"
@@ -214,8 +216,8 @@ tree_put_text(Datum *values, bool *nulls, int column, Datum text)
 	nulls[column] = text == 0;
 }
 
-static void
-tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
+static Datum
+tree_row(TupleDesc desc, const TaskNode *node, Datum path)
 {
 	Datum		values[NUM_TREE_COLUMNS];
 	bool		nulls[NUM_TREE_COLUMNS] = {0};
@@ -232,7 +234,7 @@ tree_put_node(FunctionCallInfo fcinfo, const TaskNode *node, Datum path)
 	result_timestamp(values, nulls, TREE_CREATED_AT, node->created_at);
 	result_timestamp(values, nulls, TREE_STARTED_AT, node->started_at);
 	result_timestamp(values, nulls, TREE_FINISHED_AT, node->finished_at);
-	result_put_row(fcinfo, values, nulls);
+	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 
 /* Is the node one of the tasks?  They are in byte order. */
@@ -258,36 +260,80 @@ tree_is_seen(const TaskNode *node, List *tasks)
 	return false;
 }
 
+/*
+ * A walk over the tasks of a run that the caller may see.
+ */
+typedef struct TreeWalk
+{
+	TaskNode  **nodes;			/* depth first */
+	int			n;
+	int			next;			/* index of the node to look at next */
+	SightOfRun	seen;
+	List	   *seen_tasks;		/* if only some tasks are seen */
+	TreePath	path;
+} TreeWalk;
+
+static TreeWalk *
+tree_walk_begin(Slice run_id)
+{
+	TreeWalk   *walk = palloc0(sizeof(TreeWalk));
+	Sight		sight;
+
+	sight_begin(&sight);
+	walk->seen = sight_of_run(&sight, run_id);
+	if (walk->seen == SIGHT_NONE)
+		return walk;
+	if (walk->seen == SIGHT_TASKS)
+		walk->seen_tasks = sight_list_tasks_of_run(&sight, run_id);
+	walk->nodes = task_tree_of_run(run_id, &walk->n);
+	tree_path_begin(&walk->path);
+	return walk;
+}
+
+/* Returns the next task that the caller may see, and the path to it; NULL at the end. */
+static TaskNode *
+tree_walk_next(TreeWalk *walk, Datum *path)
+{
+	while (walk->next < walk->n)
+	{
+		TaskNode   *node = walk->nodes[walk->next++];
+
+		CHECK_FOR_INTERRUPTS();
+		/* the path is also needed below a task that is not seen */
+		*path = tree_path_to(&walk->path, node);
+		if (walk->seen == SIGHT_RUN || tree_is_seen(node, walk->seen_tasks))
+			return node;
+	}
+	return NULL;
+}
+
+/*
+ * Returns one row per call.  clutch.task_tree calls this in its select list,
+ * where rows go on to the query as they are made; in FROM, they would all be
+ * stored first, and the rows of a large run would be written to disk.
+ */
 Datum
 clutch_task_tree(PG_FUNCTION_ARGS)
 {
-	Slice		run_id = argument_text(fcinfo, 0, "run_id");
-	TreePath	path;
-	TaskNode  **nodes;
-	Sight		sight;
-	SightOfRun	seen;
-	List	   *seen_tasks = NIL;
-	int			n;
-	int			i;
+	FuncCallContext *calls;
+	TaskNode   *node;
+	Datum		path;
 
-	result_begin_rows(fcinfo);
-	sight_begin(&sight);
-	seen = sight_of_run(&sight, run_id);
-	if (seen == SIGHT_NONE)
-		return (Datum) 0;
-	if (seen == SIGHT_TASKS)
-		seen_tasks = sight_list_tasks_of_run(&sight, run_id);
-	nodes = task_tree_of_run(run_id, &n);
-	tree_path_begin(&path);
-	for (i = 0; i < n; i++)
+	if (SRF_IS_FIRSTCALL())
 	{
-		Datum		to_node = tree_path_to(&path, nodes[i]);
+		MemoryContext caller;
 
-		CHECK_FOR_INTERRUPTS();
-		if (seen == SIGHT_RUN || tree_is_seen(nodes[i], seen_tasks))
-			tree_put_node(fcinfo, nodes[i], to_node);
+		calls = SRF_FIRSTCALL_INIT();
+		caller = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
+		calls->user_fctx = tree_walk_begin(argument_text(fcinfo, 0, "run_id"));
+		calls->tuple_desc = result_row_type(fcinfo);
+		MemoryContextSwitchTo(caller);
 	}
-	return (Datum) 0;
+	calls = SRF_PERCALL_SETUP();
+	node = tree_walk_next(calls->user_fctx, &path);
+	if (node == NULL)
+		SRF_RETURN_DONE(calls);
+	SRF_RETURN_NEXT(calls, tree_row(calls->tuple_desc, node, path));
 }
 
 /* Returns the state machine of a task, as rows. */

@@ -176,19 +176,26 @@ result_fill_receipt(Receipt receipt, Datum *values, bool *nulls)
 	values[5] = BoolGetDatum(receipt.late);
 }
 
-Datum
-result_receipt(FunctionCallInfo fcinfo, Receipt receipt)
+TupleDesc
+result_row_type(FunctionCallInfo fcinfo)
 {
-	Datum		values[NATTS_RECEIPT];
-	bool		nulls[NATTS_RECEIPT];
 	TupleDesc	desc;
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function returning a receipt called in a context that cannot accept one")));
+				 errmsg("function returning a row called in a context that cannot accept one")));
+	return BlessTupleDesc(desc);
+}
+
+Datum
+result_receipt(FunctionCallInfo fcinfo, Receipt receipt)
+{
+	Datum		values[NATTS_RECEIPT];
+	bool		nulls[NATTS_RECEIPT];
+
 	result_fill_receipt(receipt, values, nulls);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
+	return HeapTupleGetDatum(heap_form_tuple(result_row_type(fcinfo), values, nulls));
 }
 
 void

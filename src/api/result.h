@@ -58,6 +58,12 @@ extern int	argument_attempt(FunctionCallInfo fcinfo, int n);
 /* Raises an error unless the function is called as a trigger. */
 extern void argument_require_trigger(FunctionCallInfo fcinfo, const char *function);
 
+/*
+ * Returns the type of the rows that the function returns, as heap_form_tuple
+ * needs it.  Raises an error if the caller cannot take a row.
+ */
+extern TupleDesc result_row_type(FunctionCallInfo fcinfo);
+
 /* Returns a clutch.receipt as a row. */
 extern Datum result_receipt(FunctionCallInfo fcinfo, Receipt receipt);
 

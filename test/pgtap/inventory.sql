@@ -64,6 +64,10 @@ INSERT INTO contract VALUES
  'TABLE(task_id text, parent_task_id text, depth integer, path text[], status text, agent_id text, '
  'attempt integer, domain text, payload_type text, created_at timestamp with time zone, '
  'started_at timestamp with time zone, finished_at timestamp with time zone)'),
+('clutch.tree_nodes(text)', 'reads', 'run_id text',
+ 'TABLE(task_id text, parent_task_id text, depth integer, path text[], status text, agent_id text, '
+ 'attempt integer, domain text, payload_type text, created_at timestamp with time zone, '
+ 'started_at timestamp with time zone, finished_at timestamp with time zone)'),
 ('clutch.replay(text)', 'reads', 'run_id text', 'SETOF clutch.events'),
 ('clutch.run_graph(text,text)', 'reads', 'run_id text, format text DEFAULT ''mermaid''::text', 'text'),
 ('clutch.listen(text,text)', 'makes', 'kind text DEFAULT ''all''::text, id text DEFAULT NULL::text', 'text'),

@@ -1,7 +1,7 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(46);
 
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
@@ -43,6 +43,28 @@ SELECT is((SELECT array_length(path, 1) FROM clutch.task_tree('run:chain') WHERE
 -- children that are requested before their parent
 SELECT pg_temp.ask('task:u3', 'task:u2', 'run:up'), pg_temp.ask('task:u2', 'task:u1', 'run:up'), pg_temp.ask('task:u1', NULL, 'run:up') \g /dev/null
 SELECT fixture.answers($$SELECT task_id, depth FROM clutch.task_tree('run:up')$$, $$VALUES ('task:u1', 0), ('task:u2', 1), ('task:u3', 2)$$, 'also if it was requested from the leaf to the root');
+
+-- it becomes a part of the query, and its rows are not stored
+CREATE FUNCTION pg_temp.plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query; END $$;
+SELECT is((SELECT count(*) FROM pg_temp.plan_of($$SELECT task_id FROM clutch.task_tree('run:1') WHERE depth = 1$$) AS line WHERE line LIKE '%Function Scan%'), 0::bigint, 'the rows of task_tree are not stored');
+SELECT fixture.answers($$SELECT * FROM clutch.task_tree('run:1') WITH ORDINALITY$$, $$SELECT t.*, row_number() OVER () FROM clutch.task_tree('run:1') t$$, 'with ordinality, where they are, they are the same');
+BEGIN;
+DECLARE two CURSOR FOR SELECT a.task_id, b.path FROM clutch.task_tree('run:1') a, LATERAL clutch.task_tree(CASE WHEN a.depth = 0 THEN 'run:up' ELSE 'run:none' END) b;
+CREATE TEMP TABLE fetched (n serial, path text[]);
+CREATE FUNCTION pg_temp.fetch_two() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c refcursor := 'two';
+	r record;
+BEGIN
+	FOR i IN 1 .. 5 LOOP
+		FETCH c INTO r;
+		INSERT INTO fetched (path) SELECT r.path;
+		PERFORM path FROM clutch.task_tree('run:chain') LIMIT 7;
+	END LOOP;
+END $$;
+SELECT pg_temp.fetch_two() \g /dev/null
+SELECT is((SELECT string_agg(path::text, ' ' ORDER BY n) FROM fetched), '{task:u1} {task:u1,task:u2} {task:u1,task:u2,task:u3} {task:u1} {task:u1,task:u2}', 'several trees are read at once, and not to the end');
+COMMIT;
 
 -- --------------------------------------------------------------- edges, replay
 SELECT fixture.answers($$SELECT * FROM clutch.task_edges WHERE run_id = 'run:up' ORDER BY to_task_id$$,

@@ -1,7 +1,7 @@
 -- How far a run can be seen: each level of visibility, for each kind of role, through
 -- everything that shows a part of a run.  Roles are set as an application sets them.
 \ir ../fixtures/tap.sql
-SELECT plan(103);
+SELECT plan(107);
 SET clutch.notify = off;
 SELECT clutch.tick() \g /dev/null
 
@@ -89,6 +89,7 @@ INSERT INTO fixture.window VALUES
 ('clutch.task_edges', 'a1', $$SELECT to_task_id FROM clutch.task_edges WHERE run_id = 'run:%s'$$),
 ('clutch.runs', 'tasks', $$SELECT t.task_id FROM clutch.runs r, LATERAL (SELECT task_id FROM clutch.tasks t WHERE t.run_id = r.run_id) t WHERE r.run_id = 'run:%1$s' AND r.tasks = (SELECT count(*) FROM clutch.tasks k WHERE k.run_id = 'run:%1$s')$$),
 ('clutch.task_tree', 'tasks', $$SELECT task_id FROM clutch.task_tree('run:%s')$$),
+('clutch.tree_nodes', 'tasks', $$SELECT task_id FROM clutch.tree_nodes('run:%s')$$),
 ('clutch.run_graph', 'tasks', $$SELECT (regexp_matches(clutch.run_graph('run:%1$s'), 'task:%1$s:[a-z0-9]+', 'g'))[1]$$),
 ('clutch.replay', 'all', $$SELECT DISTINCT task_id FROM clutch.replay('run:%s')$$),
 ('clutch.result', 'tasks', $$SELECT x FROM unnest('{a,a1,b}'::text[]) x WHERE fixture.fault(format('SELECT * FROM clutch.result(%%L)', 'task:%s:' || x)) = 'no error'$$),
