@@ -27,11 +27,11 @@
  */
 #define AGED_TURN		4
 
-/* what looking from the start costs at most if there are no dead entries */
-#define FEW_PAGES		24
+/* what looking from the start costs if there are no dead entries */
+#define FEW_PAGES		12
 
-/* what a page of dead entries costs, in rows passed over */
-#define PAGE_COSTS		4
+/* so many numbers from the remembered place on are looked for first */
+#define NEAR			32
 
 int64
 queue_pages(void)
@@ -80,11 +80,13 @@ static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
 /* ---------------------------------------------------------------- scanning */
 
 /*
- * Restarts the scan at queue_no, for the urgency alone or, with another
- * strategy, for all urgencies that satisfy it.
+ * Restarts the scan at queue_no, for the urgencies from first to last, which
+ * must be the same if the scan is to end before a number.  There are always
+ * four keys, because a scan keeps the number of keys that it began with;
+ * PostgreSQL drops one that says nothing new.
  */
 static void
-queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
+queue_seek(Queue *queue, int first, int last, int64 queue_no, int64 end)
 {
 	RowScan    *scan = queue->scan;
 
@@ -93,8 +95,13 @@ queue_seek(Queue *queue, int strategy, int urgency, int64 queue_no)
 		rows_key_text(scan, Anum_queue_key, BTEqualStrategyNumber, queue->agent_id);
 	else
 		rows_key_int8(scan, Anum_queue_key, BTEqualStrategyNumber, queue->kind);
-	rows_key_int2(scan, Anum_queue_urgency, strategy, urgency);
+	rows_key_int2(scan, Anum_queue_urgency,
+				  first == last ? BTEqualStrategyNumber : BTGreaterEqualStrategyNumber, first);
+	if (end == PG_INT64_MAX)
+		rows_key_int2(scan, Anum_queue_urgency, BTLessEqualStrategyNumber, last);
 	rows_key_int8(scan, Anum_queue_queue_no, BTGreaterEqualStrategyNumber, queue_no);
+	if (end != PG_INT64_MAX)
+		rows_key_int8(scan, Anum_queue_queue_no, BTLessStrategyNumber, end);
 	rows_restart(scan);
 }
 
@@ -128,6 +135,7 @@ queue_read_head(Queue *queue)
 		head->task_id = slice_copy(rows_text(scan, Anum_queue_task_id));
 		head->tid = rows_tid(scan);
 		queue->place->from[urgency] = head->queue_no;
+		queue->place->void_before[urgency] = false;
 		break;
 	}
 	queue->passed += scan->dead - dead;
@@ -161,6 +169,28 @@ queue_ends_here(Queue *queue)
 }
 
 /*
+ * Finds the urgencies that have no rows at all, so that the next looks, which
+ * start from the place, need not go to each of them.
+ */
+static void
+queue_find_void(Queue *queue)
+{
+	int			urgency;
+
+	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+	{
+		int64		pages = queue_pages();
+		int64		passed = queue->passed;
+
+		if (slice_present(queue->heads[urgency].task_id))
+			continue;
+		queue_seek(queue, urgency, urgency, 0, PG_INT64_MAX);
+		queue->place->void_before[urgency] = queue_read_head(queue) == NUM_LEVELS &&
+			queue->passed == passed && queue_pages() - pages <= QUEUE_DESCENT_PAGES;
+	}
+}
+
+/*
  * Usually all rows are of one urgency, so going directly to the next urgency
  * that exists saves lookups.
  */
@@ -173,25 +203,54 @@ queue_look_from_start(Queue *queue)
 	queue->from_start = true;
 	queue->passed = 0;
 	memset(queue->place->from, 0, sizeof(queue->place->from));
+	memset(queue->place->void_before, 0, sizeof(queue->place->void_before));
 	while (urgency < NUM_LEVELS)
 	{
-		queue_seek(queue, BTGreaterEqualStrategyNumber, urgency, 0);
+		queue_seek(queue, urgency, NUM_LEVELS - 1, 0, PG_INT64_MAX);
 		urgency = queue_read_head(queue) + 1;
 		if (urgency < NUM_LEVELS && queue_ends_here(queue))
 			break;
 	}
 	queue->pages = Max(queue_pages() - pages - FEW_PAGES, 0);
+	if (queue->pages > 0 || queue->passed > FEW_PASSED)
+		queue_find_void(queue);
+}
+
+/*
+ * A scan processes all rows of a page that it is looking for, which may be
+ * hundreds.  So it looks for the next few first.
+ */
+static void
+queue_look_near(Queue *queue, int urgency)
+{
+	int64		from = queue->place->from[urgency];
+
+	queue_seek(queue, urgency, urgency, from, from + NEAR);
+	if (queue_read_head(queue) < NUM_LEVELS)
+		return;
+	queue_seek(queue, urgency, urgency, from + NEAR, PG_INT64_MAX);
+	(void) queue_read_head(queue);
 }
 
 static void
 queue_look_from_place(Queue *queue)
 {
-	int			urgency;
+	const bool *is_void = queue->place->void_before;
+	int			urgency = 0;
 
-	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+	while (urgency < NUM_LEVELS)
 	{
-		queue_seek(queue, BTEqualStrategyNumber, urgency, queue->place->from[urgency]);
-		(void) queue_read_head(queue);
+		int			last = urgency;
+
+		if (!is_void[urgency])
+		{
+			queue_look_near(queue, urgency++);
+			continue;
+		}
+		while (last + 1 < NUM_LEVELS && is_void[last + 1])
+			last++;
+		queue_seek(queue, urgency, last, 0, PG_INT64_MAX);
+		urgency = Min(queue_read_head(queue), last) + 1;
 	}
 }
 
@@ -230,7 +289,7 @@ queue_pass(Queue *queue, QueueEntry *entry)
 {
 	queue->passed++;
 	entry->task_id = SLICE_NONE;
-	queue_seek(queue, BTEqualStrategyNumber, entry->urgency, entry->queue_no + 1);
+	queue_seek(queue, entry->urgency, entry->urgency, entry->queue_no + 1, PG_INT64_MAX);
 	queue->place->from[entry->urgency] = entry->queue_no + 1;
 	(void) queue_read_head(queue);
 }
@@ -259,7 +318,7 @@ queue_close(Queue *queue)
 
 	if (queue->from_start)
 	{
-		place->passed = queue->passed + queue->pages * PAGE_COSTS;
+		place->passed = queue->passed + queue->pages * QUEUE_PAGE_COSTS;
 		place->looked_at = GetCurrentTimestamp();
 		place->rollbacks = rollbacks;
 	}

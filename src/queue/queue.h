@@ -75,6 +75,9 @@ ROWS_CHECK_COLUMNS(Natts_waiting, WAITING);
 typedef struct QueuePlace
 {
 	int64		from[NUM_LEVELS];	/* by urgency */
+	bool		void_before[NUM_LEVELS];	/* no row of the urgency had been there
+										 * when that look happened, not even a
+										 * dead one */
 	int64		drawn;			/* a queue_no drawn before the next look, or 0 */
 	int64		passed;			/* number of rows that the last look from the
 								 * start passed over */
@@ -110,9 +113,14 @@ typedef struct Queue
  * How long a look from the start is put off, in microseconds for each row that
  * the last one passed over.
  */
-#define QUEUE_LOOK_KINDS	100		/* each row costs a descent of the index */
-#define QUEUE_LOOK_BUSY		20
+#define QUEUE_LOOK_BUSY		100
 #define QUEUE_LOOK_IDLE		2
+
+/* what a page of dead entries costs, in rows passed over */
+#define QUEUE_PAGE_COSTS	4
+
+/* maximum number of pages that are read to go to a place in the index */
+#define QUEUE_DESCENT_PAGES	6
 
 /*
  * Returns how many pages this backend has looked at.  Entries that the index

@@ -27,11 +27,11 @@
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
-/* maximum number of pages read to go to a kind */
-#define DESCENT_PAGES	6
-
 /* what reading the requirement of a kind costs, in rows passed over */
 #define READING_COSTS	20
+
+/* microseconds for which a table in which a row was found counts as not empty */
+#define FOUND_HOLDS		10000
 
 /* ------------------------------------------------------- looking for kinds */
 
@@ -43,11 +43,28 @@ static struct
 	bool		found;
 }			first_look;
 
+/*
+ * A row that was found lets the next looks assume that something waits.  If
+ * nothing does any more, they only try in vain.
+ */
+static bool
+waiting_was_just_found(void)
+{
+	TimestampTz now;
+
+	if (!first_look.found)
+		return false;
+	now = GetCurrentTimestamp();
+	return now >= first_look.looked_at && now - first_look.looked_at < FOUND_HOLDS;
+}
+
 bool
 waiting_is_empty(void)
 {
 	RowScan		scan;
 
+	if (waiting_was_just_found())
+		return false;
 	if (!queue_worth_looking(first_look.passed, first_look.looked_at, QUEUE_LOOK_IDLE))
 		return !first_look.found;
 	/* start at the end, because claims leave dead entries at the start */
@@ -85,7 +102,8 @@ waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice ta
 		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
 			break;
 	}
-	passed += Max(queue_pages() - pages - (passed + 1) * DESCENT_PAGES, 0) + scan.dead;
+	pages = queue_pages() - pages - (passed + 1) * QUEUE_DESCENT_PAGES;
+	passed += Max(pages, 0) * QUEUE_PAGE_COSTS + scan.dead;
 	rows_end(&scan);
 	return passed;
 }
@@ -318,10 +336,9 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 }
 
 /*
- * A kind that appeared since the last look is not known yet.  While there is
- * work of the known kinds, it can wait for the next look.  It can wait longer
- * if the agent is not asking for work, because the agent is notified and will
- * ask.
+ * A kind that appeared since the last look is not known yet.  It can wait for
+ * the next look while there is work of the known kinds, or if the agent is not
+ * asking for work, because the agent is notified and will ask.
  */
 int
 waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg)
@@ -332,12 +349,12 @@ waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *
 
 	if (waiting_is_empty())
 		return 0;
-	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_KINDS);
+	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_BUSY);
 	looked_at = list->looked_at;
 	left = waiting_try_list(list, n, try_one, arg);
-	if (left > 0)
+	if (left > 0 || !asks)
 		return left;
-	list = waiting_fitting_kinds(agent_id, asks ? QUEUE_LOOK_IDLE : QUEUE_LOOK_BUSY);
+	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
 	return list->looked_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
 }
 

@@ -68,10 +68,13 @@ class Count:
         return "count_%s_%d" % (re.sub(r"\W+", "_", self.name), i)
 
 
+def ids_of(kind, batch):
+    return append.ids_of_report(batch) if kind == "task.progress" else append.ids_of_message(batch)
+
+
 def appending(kind):
     def made(table, batch):
-        ids = append.ids_of_report(batch) if kind == "task.progress" else append.ids_of_message(batch)
-        return append.insert(table, batch, append.envelope_of(kind), ids)
+        return append.insert(table, batch, append.envelope_of(kind), ids_of(kind, batch))
     return made
 
 
@@ -107,6 +110,8 @@ def events(part, kind, bar, template=append_database):
             counts.append(Count("%s %s %s" % (part, "batch" if batch else "single", table), template,
                                 script(table, batch), units, lengths,
                                 at_most=bar if batch and table == "clutch" else None))
+    counts.append(Count("%s single by clutch.send" % part, template,
+                        append.call(append.envelope_of(kind), ids_of(kind, False)), lengths=(100, 400)))
     return counts
 
 

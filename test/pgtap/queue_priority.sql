@@ -1,7 +1,7 @@
 -- Priorities: levels, batch work, aging, and the place a session remembers in
 -- a queue (DESIGN 4, ready; spec 003 8).
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(37);
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
 
@@ -120,5 +120,22 @@ ROLLBACK;
 SELECT is(pg_temp.claimed(9), 'p500 p401', 'a claim that was rolled back can be repeated');
 SELECT pg_temp.ask('r', 2) \g /dev/null
 SELECT is(pg_temp.claimed(), 'r', 'a task that comes to the empty queue is found');
+
+-- also if others have taken the next tasks, and in urgencies that had no task at all
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+SELECT clutch.register(pg_temp.card('ken', 5000)) \g /dev/null
+BEGIN;
+SELECT fixture.at(100000), pg_temp.ask('s' || n, 2) FROM generate_series(1001, 3100) n \g /dev/null
+SELECT count(pg_temp.claimed()) FROM generate_series(1, 2000) \g /dev/null
+SELECT pg_temp.ask('t' || p, p) FROM unnest('{0,1,3,4}'::integer[]) p \g /dev/null
+SELECT is(pg_temp.claimed(3), 't4 t3 s3001', 'tasks of all urgencies are seen at once');
+SELECT pg_temp.ask('u3', 3), pg_temp.ask('u4', 4) \g /dev/null
+SELECT is(pg_temp.claimed(), 'u4', 'so are the next ones of these urgencies');
+SELECT is(pg_temp.claimed(), 'u3', 'one after the other');
+SELECT clutch.cancel('task:s' || n) FROM generate_series(3002, 3040) n \g /dev/null
+SELECT is(pg_temp.claimed(), 's3041', 'the next task is found behind many that are gone');
+SELECT is(pg_temp.claimed(100), (SELECT string_agg('s' || n, ' ') FROM generate_series(3042, 3100) n) || ' t1', 'and then the others');
+SELECT is((SELECT string_agg(substr(task_id, 6), ' ') FROM clutch.tasks WHERE run_id = 'run:1' AND status = 'assigned'), 't0', 'only batch work is left');
+COMMIT;
 
 SELECT * FROM finish();
