@@ -19,7 +19,7 @@
 #include "utils/timestamp.h"
 
 /* passing over this many rows is always worthwhile */
-#define FEW_PASSED		32
+#define FEW_PASSED		16
 
 /*
  * while there are both, an aged task comes before a critical one in one of so

@@ -9,16 +9,10 @@
 
 #include "base/rows.h"
 #include "miscadmin.h"
-#include "protocol/problem.h"
 #include "queue/queue.h"
 #include "queue/waiting.h"
+#include "queue/waiting_fitting.h"
 #include "queue/waiting_kind.h"
-#include "routing/anchor.h"
-#include "routing/router.h"
-#include "routing/rule.h"
-#include "settings.h"
-#include "utils/hsearch.h"
-#include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* after so many tasks have been tried in vain, a look gives up */
@@ -27,13 +21,10 @@
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
-/* what reading the requirement of a kind costs, in rows passed over */
-#define READING_COSTS	20
-
 /* microseconds for which a table in which a row was found counts as not empty */
 #define FOUND_HOLDS		10000
 
-/* ------------------------------------------------------- looking for kinds */
+/* --------------------------------------------------------- is there anything */
 
 /* how expensive the last look at the whole table was, and when it happened */
 static struct
@@ -75,168 +66,6 @@ waiting_is_empty(void)
 	rows_end(&scan);
 	first_look.looked_at = GetCurrentTimestamp();
 	return !first_look.found;
-}
-
-/*
- * Calls visit for each kind from first to last that has a row, and returns
- * what that cost, in rows.  visit returns false to stop.
- */
-static int64
-waiting_visit_kinds(int64 first, int64 last, bool (*visit) (int64 kind, Slice task_id, void *arg),
-					void *arg)
-{
-	int64		passed = 0;
-	int64		pages = queue_pages();
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
-	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
-	rows_start(&scan);
-	while (rows_next_value(&scan, Anum_queue_key))
-	{
-		int64		kind = rows_int8(&scan, Anum_queue_key);
-
-		CHECK_FOR_INTERRUPTS();
-		passed++;
-		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
-			break;
-	}
-	pages = queue_pages() - pages - (passed + 1) * QUEUE_DESCENT_PAGES;
-	passed += Max(pages, 0) * QUEUE_PAGE_COSTS + scan.dead;
-	rows_end(&scan);
-	return passed;
-}
-
-/*
- * The kinds that an agent fits.  The list is valid as long as the registry
- * does not change, and is made again when looking is worth its cost.
- */
-typedef struct FittingKinds
-{
-	uint64		agent;			/* key: hash of agent_id */
-	uint64		registry;		/* number of changes of the registry */
-	uint64		rules;			/* number of changes of the routing rules */
-	Oid			table;			/* OID of clutch.waiting, because the extension
-								 * may have been created again */
-	TimestampTz looked_at;
-	int64		passed;
-	int			n;
-	int			room;
-	int64	   *kinds;			/* allocated in fitting_context */
-} FittingKinds;
-
-/* beyond either of these limits, the lists of all agents are discarded */
-#define MAX_AGENTS			10000
-#define MAX_FITTING_BYTES	(4 * 1024 * 1024)
-
-static HTAB *fitting = NULL;
-static MemoryContext fitting_context = NULL;
-
-typedef struct FittingVisit
-{
-	Slice		agent_id;
-	FittingKinds *list;
-	int64		readings;
-} FittingVisit;
-
-static bool
-waiting_note_if_fitting(int64 kind, Slice task_id, void *arg)
-{
-	FittingVisit *visit = arg;
-	FittingKinds *list = visit->list;
-	bool		was_read;
-	WaitingKind *entry = waiting_kind_get(kind, task_id, &was_read);
-
-	visit->readings += was_read;
-	if (entry == NULL || slice_equal(entry->holder, visit->agent_id) ||
-		!router_fits(&entry->requirement, visit->agent_id))
-		return true;
-	if (list->n == list->room)
-	{
-		list->room = Max(16, list->room * 2);
-		list->kinds = list->kinds == NULL ?
-			MemoryContextAlloc(fitting_context, sizeof(int64) * list->room) :
-			repalloc_huge(list->kinds, sizeof(int64) * list->room);
-	}
-	list->kinds[list->n++] = kind;
-	return true;
-}
-
-static void
-waiting_look_for_fitting(FittingKinds *list, Slice agent_id)
-{
-	FittingVisit visit = {agent_id, list, 0};
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	int64		passed = 0;
-	uint64	   *anchors;
-	int			n;
-	int			i;
-
-	list->n = 0;
-	list->registry = roster_changes();
-	list->rules = rule_changes();
-	list->table = rows_table_oid(TABLE_WAITING);
-	list->looked_at = DT_NOBEGIN;
-	list->passed = 0;
-	if (ordinal < 0)
-		return;
-	n = requirement_anchors_of_agent(roster, ordinal, &anchors);
-	for (i = 0; i < n; i++)
-	{
-		int64		first;
-		int64		last;
-
-		waiting_kind_range(anchors[i], &first, &last);
-		passed += waiting_visit_kinds(first, last, waiting_note_if_fitting, &visit);
-	}
-	list->passed = passed + visit.readings * READING_COSTS;
-	list->looked_at = GetCurrentTimestamp();
-}
-
-static void
-waiting_provide_fitting(void)
-{
-	HASHCTL		control = {0};
-
-	if (fitting != NULL && hash_get_num_entries(fitting) < MAX_AGENTS &&
-		MemoryContextMemAllocated(fitting_context, true) < MAX_FITTING_BYTES)
-		return;
-	if (fitting_context != NULL)
-		MemoryContextDelete(fitting_context);
-	fitting = NULL;
-	fitting_context = AllocSetContextCreate(TopMemoryContext, "clutch fitting kinds",
-											ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(FittingKinds);
-	control.hcxt = fitting_context;
-	fitting = hash_create("clutch fitting kinds", 64, &control,
-						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
-/* factor: as in queue_worth_looking */
-static FittingKinds *
-waiting_fitting_kinds(Slice agent_id, int factor)
-{
-	uint64		key = slice_hash(agent_id);
-	FittingKinds *list;
-	bool		known;
-
-	waiting_provide_fitting();
-	list = hash_search(fitting, &key, HASH_ENTER, &known);
-	if (!known)
-	{
-		list->n = list->room = 0;
-		list->kinds = NULL;
-		list->table = InvalidOid;
-	}
-	(void) roster_get();
-	if (list->table != rows_table_oid(TABLE_WAITING) || list->registry != roster_changes() ||
-		list->rules != rule_changes() ||
-		queue_worth_looking(list->passed, list->looked_at, factor))
-		waiting_look_for_fitting(list, agent_id);
-	return list;
 }
 
 /* ------------------------------------------------------------------ trying */
@@ -307,14 +136,11 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 {
 	int			left = 0;
 	int			vain = 0;
-	int64	   *kinds;
+	int			n_kinds;
+	int64	   *kinds = waiting_fitting_copy(list, &n_kinds);
 	Queues		all;
 
-	if (list->n == 0)
-		return 0;
-	kinds = palloc(sizeof(int64) * list->n);
-	memcpy(kinds, list->kinds, sizeof(int64) * list->n);
-	waiting_queues_open(&all, kinds, list->n);
+	waiting_queues_open(&all, kinds, n_kinds);
 	while (left < n && vain < MAX_VAIN)
 	{
 		Queue	   *whose;
@@ -349,13 +175,13 @@ waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *
 
 	if (waiting_is_empty())
 		return 0;
-	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_BUSY);
-	looked_at = list->looked_at;
+	list = waiting_fitting_get(agent_id, QUEUE_LOOK_BUSY);
+	looked_at = list->added_at;
 	left = waiting_try_list(list, n, try_one, arg);
 	if (left > 0 || !asks)
 		return left;
-	list = waiting_fitting_kinds(agent_id, QUEUE_LOOK_IDLE);
-	return list->looked_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
+	list = waiting_fitting_get(agent_id, QUEUE_LOOK_IDLE);
+	return list->added_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
 }
 
 typedef struct KindsVisit
@@ -380,9 +206,9 @@ waiting_next_kinds(KindsVisit *visit)
 	static int64 turn = PG_INT64_MIN;
 
 	visit->n = 0;
-	(void) waiting_visit_kinds(turn, PG_INT64_MAX, waiting_note_kind, visit);
+	(void) waiting_kind_visit(turn, PG_INT64_MAX, waiting_note_kind, visit);
 	if (visit->n < KINDS_AT_ONCE && turn > PG_INT64_MIN)
-		(void) waiting_visit_kinds(PG_INT64_MIN, turn - 1, waiting_note_kind, visit);
+		(void) waiting_kind_visit(PG_INT64_MIN, turn - 1, waiting_note_kind, visit);
 	turn = visit->n < KINDS_AT_ONCE || visit->kinds[visit->n - 1] == PG_INT64_MAX ?
 		PG_INT64_MIN : visit->kinds[visit->n - 1] + 1;
 }

@@ -7,7 +7,10 @@
  */
 #include "clutch.h"
 
+#include "base/rows.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
+#include "queue/queue.h"
 #include "queue/waiting_kind.h"
 #include "routing/anchor.h"
 #include "routing/rule.h"
@@ -194,4 +197,30 @@ waiting_kind_get(int64 kind, Slice task_id, bool *was_read)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return entry;
+}
+
+int64
+waiting_kind_visit(int64 first, int64 last, WaitingKindVisit visit, void *arg)
+{
+	int64		passed = 0;
+	int64		pages = queue_pages();
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
+	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
+	rows_start(&scan);
+	while (rows_next_value(&scan, Anum_queue_key))
+	{
+		int64		kind = rows_int8(&scan, Anum_queue_key);
+
+		CHECK_FOR_INTERRUPTS();
+		passed++;
+		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
+			break;
+	}
+	pages = queue_pages() - pages - (passed + 1) * QUEUE_DESCENT_PAGES;
+	passed += Max(pages, 0) * QUEUE_PAGE_COSTS + scan.dead;
+	rows_end(&scan);
+	return passed;
 }

@@ -50,4 +50,12 @@ extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
 /* The same if it is cached, and NULL if it is not. */
 extern WaitingKind *waiting_kind_known(int64 kind);
 
+typedef bool (*WaitingKindVisit) (int64 kind, Slice task_id, void *arg);
+
+/*
+ * Calls visit for each kind from first to last that has a row, with a task of
+ * the kind, and returns what that cost, in rows.  visit returns false to stop.
+ */
+extern int64 waiting_kind_visit(int64 first, int64 last, WaitingKindVisit visit, void *arg);
+
 #endif							/* CLUTCH_WAITING_KIND_H */
