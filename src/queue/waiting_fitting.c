@@ -22,9 +22,11 @@
 
 /*
  * A look at all kinds only drops those that have no rows any more, so it is put
- * off for long (as in queue_worth_looking).
+ * off so many times as long as one for new kinds, unless these have become as
+ * many as the others, and a few.
  */
-#define LOOK_AT_ALL		1000
+#define LOOK_AT_ALL		10
+#define FEW_NEW			16
 
 /* beyond either of these limits, the lists of all agents are discarded */
 #define MAX_AGENTS			10000
@@ -131,6 +133,7 @@ waiting_fitting_look_at_all(FittingKinds *list, Slice agent_id)
 	list->looked_at = DT_NOBEGIN;	/* if there is an error meanwhile */
 	list->passed = 0;
 	list->passed = waiting_fitting_look(list, agent_id, NULL, 0);
+	list->n_looked_at = list->n;
 	list->looked_at = list->added_at = GetCurrentTimestamp();
 	list->added_passed = 0;
 }
@@ -187,7 +190,8 @@ waiting_fitting_get(Slice agent_id, int factor)
 	(void) roster_get();
 	if (list->table != rows_table_oid(TABLE_WAITING) || list->registry != roster_changes() ||
 		list->rules != rule_changes() ||
-		queue_worth_looking(list->passed, list->looked_at, LOOK_AT_ALL))
+		list->n > list->n_looked_at * 2 + FEW_NEW ||
+		queue_worth_looking(list->passed, list->looked_at, factor * LOOK_AT_ALL))
 		waiting_fitting_look_at_all(list, agent_id);
 	else if (queue_worth_looking(list->added_passed, list->added_at, factor))
 		waiting_fitting_look_for_new(list, agent_id);

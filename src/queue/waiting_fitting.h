@@ -31,8 +31,9 @@ typedef struct FittingKinds
 	uint64		rules;			/* number of changes of the routing rules */
 	Oid			table;			/* OID of clutch.waiting, because the extension
 								 * may have been created again */
-	TimestampTz looked_at;		/* the last look at all kinds, and its cost */
+	TimestampTz looked_at;		/* the last look at all kinds, its cost, and */
 	int64		passed;
+	int			n_looked_at;	/* how many it found */
 	TimestampTz added_at;		/* the last look between them, and its cost */
 	int64		added_passed;
 	int			n;
