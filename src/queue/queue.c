@@ -39,19 +39,25 @@ queue_pages(void)
 	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 }
 
+/* beyond a second, looks are put off by so much less, so that nothing is overlooked for long */
+#define SLOWER_BEYOND	5
+
 bool
 queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 {
 	TimestampTz now;
+	int64		put_off = passed * factor;
 
 	if (passed <= FEW_PASSED)
 		return true;
+	if (put_off > USECS_PER_SEC)
+		put_off = USECS_PER_SEC + (put_off - USECS_PER_SEC) / SLOWER_BEYOND;
 	/*
 	 * use the wall clock, not clutch.clock, because this is about saving
 	 * processor time
 	 */
 	now = GetCurrentTimestamp();
-	return now < looked_at || now - looked_at >= passed * factor;
+	return now < looked_at || now - looked_at >= put_off;
 }
 
 /*

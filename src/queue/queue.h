@@ -111,7 +111,7 @@ typedef struct Queue
 
 /*
  * How long a look from the start is put off, in microseconds for each row that
- * the last one passed over.
+ * the last one passed over.  Beyond a second, it is a fifth of this.
  */
 #define QUEUE_LOOK_BUSY		100
 #define QUEUE_LOOK_IDLE		2
