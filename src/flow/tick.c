@@ -161,10 +161,13 @@ tick_is_full(const TickReport *report, int n)
 TimestampTz
 tick_next(void)
 {
+	const TimestampTz dues[] = {timer_next(), expiry_next(), liveness_next(), schedule_next(), callee_next()};
 	TimestampTz now = clock_now();
-	TimestampTz next = Min(Min(timer_next(), expiry_next()), Min(liveness_next(), schedule_next()));
+	TimestampTz next = dues[0];
+	int			i;
 
-	next = Min(next, callee_next());
+	for (i = 1; i < (int) lengthof(dues); i++)
+		next = Min(next, dues[i]);
 	if (next <= now || postponed_is_any())
 		next = now + SOON;
 	if (!waiting_is_empty())

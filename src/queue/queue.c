@@ -247,6 +247,7 @@ queue_look_from_place(Queue *queue)
 	while (urgency < NUM_LEVELS)
 	{
 		int			last = urgency;
+		int			found;
 
 		if (!is_void[urgency])
 		{
@@ -256,7 +257,8 @@ queue_look_from_place(Queue *queue)
 		while (last + 1 < NUM_LEVELS && is_void[last + 1])
 			last++;
 		queue_seek(queue, urgency, last, 0, PG_INT64_MAX);
-		urgency = Min(queue_read_head(queue), last) + 1;
+		found = queue_read_head(queue);
+		urgency = Min(found, last) + 1;
 	}
 }
 

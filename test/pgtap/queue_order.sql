@@ -1,0 +1,55 @@
+-- Claims take the tasks in the order of the queue, however the agent's session
+-- looks for them (DESIGN 4, ready; src/queue/queue.h).
+\ir ../fixtures/tap.sql
+SELECT plan(4);
+SET clutch.notify = off;
+SET clutch.aging = 0;
+SET clutch.breaker_failures = 0;
+
+SELECT fixture.agent('a' || n, 100000, ARRAY['skill:a' || n]) FROM generate_series(1, 30) n \g /dev/null
+CREATE TEMP TABLE played (n serial, agent text, asked integer, want text[], got text[]);
+
+CREATE FUNCTION pg_temp.ask(who text, n integer, priorities integer[]) RETURNS void LANGUAGE sql AS $$
+	SELECT fixture.ask(concat_ws(':', 'task', who, i, random()), NULL, 'skill:' || who,
+		jsonb_build_object('priority', priorities[1 + floor(random() * cardinality(priorities))])) FROM generate_series(1, n) i
+$$;
+CREATE FUNCTION pg_temp.claim(who text, n integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	want text[] := ARRAY(SELECT r.task_id FROM clutch.ready r WHERE r.agent_id = 'agent:' || who ORDER BY urgency, queue_no LIMIT n);
+BEGIN
+	INSERT INTO played (agent, asked, want, got)
+	SELECT who, n, want, ARRAY(SELECT c.task_id FROM clutch.claim('agent:' || who, n, '1 day') c);
+END $$;
+-- What the open transaction has taken stays in the index.  After enough of it, the
+-- session looks from the place that it remembers, and knows which urgencies have
+-- no rows.  Then requests of all urgencies but that of batch work, claims, and
+-- cancelled tasks follow at random.
+CREATE FUNCTION pg_temp.play(who text, rounds integer) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	usual integer := floor(random() * 4) + 1;
+	n integer;
+BEGIN
+	PERFORM pg_temp.ask(who, 60, ARRAY[usual]);
+	PERFORM pg_temp.claim(who, 1) FROM generate_series(1, 50);
+	FOR round IN 1 .. rounds LOOP
+		n := ('{1,1,2,3,8}'::integer[])[1 + floor(random() * 5)];
+		CASE floor(random() * 8)
+		WHEN 0, 1, 2 THEN
+			PERFORM pg_temp.ask(who, n, ARRAY[1, 2, 3, 4, usual, usual]);
+		WHEN 3 THEN
+			PERFORM clutch.cancel(c.task_id)
+			FROM (SELECT r.task_id FROM clutch.ready r WHERE r.agent_id = 'agent:' || who ORDER BY random() LIMIT n) c;
+		ELSE
+			PERFORM pg_temp.claim(who, n);
+		END CASE;
+	END LOOP;
+END $$;
+BEGIN;
+SELECT setseed(0.42) \g /dev/null
+SELECT pg_temp.play('a' || n, 30) FROM generate_series(1, 30) n \g /dev/null
+SELECT is_empty('SELECT * FROM played WHERE want IS DISTINCT FROM got ORDER BY n LIMIT 3', 'each claim takes the first tasks of the queue, in order');
+SELECT cmp_ok((SELECT count(*) FROM played WHERE cardinality(got) > 0), '>', 300::bigint, 'hundreds of claims found something');
+SELECT cmp_ok((SELECT count(*) FROM played WHERE cardinality(got) < asked), '>', 50::bigint, 'others emptied the queue');
+COMMIT;
+SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
+SELECT * FROM finish();
