@@ -39,7 +39,7 @@ queue_pages(void)
 	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read;
 }
 
-/* beyond a second, looks are put off by so much less, so that nothing is overlooked for long */
+/* what exceeds a second is divided by this, so that nothing is overlooked for long */
 #define SLOWER_BEYOND	5
 
 bool
