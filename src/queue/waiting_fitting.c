@@ -66,8 +66,8 @@ waiting_fitting_note(int64 kind, Slice task_id, void *arg)
 	visit->readings += was_read;
 	if (entry != NULL)
 		waiting_fitting_add(visit->list, kind,
-						 !slice_equal(entry->holder, visit->agent_id) &&
-						 router_fits(&entry->requirement, visit->agent_id));
+							!slice_equal(entry->holder, visit->agent_id) &&
+							router_fits(&entry->requirement, visit->agent_id));
 	return true;
 }
 
