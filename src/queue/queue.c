@@ -241,11 +241,12 @@ queue_look_near(Queue *queue, int urgency)
 static void
 queue_look_from_place(Queue *queue)
 {
-	const bool *is_void = queue->place->void_before;
+	bool	   *is_void = queue->place->void_before;
 	int			urgency = 0;
 
 	while (urgency < NUM_LEVELS)
 	{
+		int64		passed = queue->passed;
 		int			last = urgency;
 		int			found;
 
@@ -258,7 +259,11 @@ queue_look_from_place(Queue *queue)
 			last++;
 		queue_seek(queue, urgency, last, 0, PG_INT64_MAX);
 		found = queue_read_head(queue);
-		urgency = Min(found, last) + 1;
+		last = Min(found, last);
+		/* what others have taken meanwhile is not passed over again and again */
+		if (queue->passed - passed > FEW_PASSED)
+			memset(&is_void[urgency], 0, sizeof(bool) * (last - urgency + 1));
+		urgency = last + 1;
 	}
 }
 

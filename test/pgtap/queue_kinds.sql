@@ -1,7 +1,7 @@
 -- Tasks of another requester that wait with many kinds of requirements cost an
 -- agent that can do none of them nothing.
 \ir ../fixtures/tap.sql
-SELECT plan(11);
+SELECT plan(13);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 
@@ -57,9 +57,15 @@ SELECT is(pg_temp.trips(2), 's1 s3002', 'an agent takes what is left of a kind')
 SELECT n AS before FROM pg_temp.reads \gset
 SELECT pg_temp.trips(20) \g /dev/null
 SELECT cmp_ok(n - :before, '<=', 20000::numeric, 'and does not read past 3000 dead entries for each task') FROM pg_temp.reads;
-SELECT is(fixture.claimed('agent:sam'), 's3023 1 new', 'the agent is at work');
+-- what has come with an urgency that had no tasks, and gone again
+SELECT fixture.ask('u' || n, NULL, 'skill:s', '{"priority": 4}') FROM generate_series(1, 100) n \g /dev/null
+SELECT clutch.cancel('u' || n) FROM generate_series(1, 100) n \g /dev/null
+SELECT n AS before FROM pg_temp.reads \gset
+SELECT is(pg_temp.trips(20), (SELECT string_agg('s' || n, ' ' ORDER BY n) FROM generate_series(3023, 3042) n), 'tasks that were cancelled are passed over');
+SELECT cmp_ok(n - :before, '<=', 1000::numeric, 'but not again for each task') FROM pg_temp.reads;
+SELECT is(fixture.claimed('agent:sam'), 's3043 1 new', 'the agent is at work');
 SELECT fixture.ask('z1', NULL, 'skill:z', '{"priority": 4}'), clutch.settle() \g /dev/null
-SELECT clutch.finish('agent:sam', 's3023'), clutch.settle() \g /dev/null
+SELECT clutch.finish('agent:sam', 's3043'), clutch.settle() \g /dev/null
 SELECT is(fixture.state('z1'), 'assigned agent:sam 1', 'a task of a new kind is given to the agent when it is free again');
-ROLLBACK;
+COMMIT;
 SELECT * FROM finish();
