@@ -183,6 +183,7 @@ queue_find_void(Queue *queue)
 {
 	int			urgency;
 
+	queue->place->void_at = clock_now();
 	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
 	{
 		int64		pages = queue_pages();
@@ -238,33 +239,79 @@ queue_look_near(Queue *queue, int urgency)
 	(void) queue_read_head(queue);
 }
 
+/*
+ * Looks at urgencies that had no rows at all, from first to last, until one is
+ * found.  Returns the last one that was looked at.
+ */
+static int
+queue_look_at_void(Queue *queue, int first, int last)
+{
+	bool	   *is_void = queue->place->void_before;
+	int64		passed = queue->passed;
+	int			found;
+
+	queue_seek(queue, first, last, 0, PG_INT64_MAX);
+	found = queue_read_head(queue);
+	last = Min(found, last);
+	/* what others have taken meanwhile is not passed over again and again */
+	if (queue->passed - passed > FEW_PASSED)
+		memset(&is_void[first], 0, sizeof(bool) * (last - first + 1));
+	return last;
+}
+
+/*
+ * Is it so short a time since there were no rows that none which has come can
+ * have aged?  Then it comes after every row of a more urgent kind.
+ */
+static bool
+queue_is_void_recent(const QueuePlace *place)
+{
+	TimestampTz now = clock_now();
+
+	return clutch_aging == 0 ||
+		(now >= place->void_at && now - place->void_at < clutch_aging * USECS_PER_SEC);
+}
+
+/*
+ * The last urgencies, if they had no rows, are not looked at before something
+ * more urgent that was found has been passed over.
+ */
 static void
 queue_look_from_place(Queue *queue)
 {
-	bool	   *is_void = queue->place->void_before;
+	const bool *is_void = queue->place->void_before;
 	int			urgency = 0;
+	bool		found = false;
 
 	while (urgency < NUM_LEVELS)
 	{
-		int64		passed = queue->passed;
 		int			last = urgency;
-		int			found;
 
-		if (!is_void[urgency])
-		{
-			queue_look_near(queue, urgency++);
-			continue;
-		}
-		while (last + 1 < NUM_LEVELS && is_void[last + 1])
+		while (is_void[urgency] && last + 1 < NUM_LEVELS && is_void[last + 1])
 			last++;
-		queue_seek(queue, urgency, last, 0, PG_INT64_MAX);
-		found = queue_read_head(queue);
-		last = Min(found, last);
-		/* what others have taken meanwhile is not passed over again and again */
-		if (queue->passed - passed > FEW_PASSED)
-			memset(&is_void[urgency], 0, sizeof(bool) * (last - urgency + 1));
+		if (is_void[urgency] && found && last == NUM_LEVELS - 1 && queue_is_void_recent(queue->place))
+		{
+			queue->unseen = urgency;
+			break;
+		}
+		if (is_void[urgency])
+			last = queue_look_at_void(queue, urgency, last);
+		else
+			queue_look_near(queue, urgency);
+		found = found || slice_present(queue->heads[last].task_id);
 		urgency = last + 1;
 	}
+}
+
+/* Looks at what queue_look_from_place has left. */
+static void
+queue_look_at_unseen(Queue *queue)
+{
+	int			urgency = queue->unseen;
+
+	queue->unseen = NUM_LEVELS;
+	while (urgency < NUM_LEVELS)
+		urgency = queue_look_at_void(queue, urgency, NUM_LEVELS - 1) + 1;
 }
 
 void
@@ -276,6 +323,7 @@ queue_open(Queue *queue)
 	used = true;
 	memset(queue->heads, 0, sizeof(queue->heads));
 	queue->passed = 0;
+	queue->unseen = NUM_LEVELS;
 	queue->from_start = place->rollbacks != rollbacks ||
 		queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_BUSY);
 	if (queue->from_start)
@@ -293,6 +341,7 @@ queue_look_again(Queue *queue)
 		!queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_IDLE))
 		return false;
 	memset(queue->heads, 0, sizeof(queue->heads));
+	queue->unseen = NUM_LEVELS;
 	queue_look_from_start(queue);
 	return true;
 }
@@ -304,7 +353,8 @@ queue_pass(Queue *queue, QueueEntry *entry)
 	entry->task_id = SLICE_NONE;
 	queue_seek(queue, entry->urgency, entry->urgency, entry->queue_no + 1, PG_INT64_MAX);
 	queue->place->from[entry->urgency] = entry->queue_no + 1;
-	(void) queue_read_head(queue);
+	if (queue_read_head(queue) == NUM_LEVELS)
+		queue_look_at_unseen(queue);
 }
 
 /*
@@ -337,7 +387,7 @@ queue_close(Queue *queue)
 	}
 	if (queue->passed > FEW_PASSED)
 	{
-		for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+		for (urgency = 0; urgency < queue->unseen; urgency++)
 			if (!slice_present(queue->heads[urgency].task_id))
 				place->from[urgency] = Max(place->from[urgency], place->drawn);
 		place->drawn = rows_nextval(SEQUENCE_QUEUE_NO);

@@ -78,6 +78,7 @@ typedef struct QueuePlace
 	bool		void_before[NUM_LEVELS];	/* no row of the urgency had been there
 										 * when that look happened, not even a
 										 * dead one */
+	TimestampTz void_at;		/* when it happened, by clutch.clock */
 	int64		drawn;			/* a queue_no drawn before the next look, or 0 */
 	int64		passed;			/* number of rows that the last look from the
 								 * start passed over */
@@ -103,6 +104,8 @@ typedef struct Queue
 	int64		kind;			/* this is its kind */
 	QueuePlace *place;
 	bool		from_start;
+	int			unseen;			/* this urgency and those after it have not
+								 * been looked at; NUM_LEVELS if all have */
 	int64		passed;
 	int64		pages;			/* pages of dead entries in the look from the
 								 * start */

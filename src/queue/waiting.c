@@ -154,7 +154,10 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
 			left++;
 		else
 			vain++;
-		queue_pass(whose, entry);
+		if (left < n)
+			queue_pass(whose, entry);
+		else
+			queue_leave(whose, entry);
 	}
 	waiting_queues_close(&all);
 	pfree(kinds);
