@@ -169,5 +169,5 @@ answer_send(Slice from_agent, Slice task_id, Jsonb *payload)
 	answer.to = slice_present(task->agent_id) ? task->agent_id :
 		slice_of_cstring(clutch_orchestrator);
 	answer.value = document_get_text(&question->root, "id");
-	return event_send(report_build(task, &answer));
+	return event_send_new(report_build(task, &answer));
 }

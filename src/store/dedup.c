@@ -265,7 +265,8 @@ dedup_seen(const Event *event)
 		TransactionId in_doubt = InvalidTransactionId;
 		DedupSight	sight;
 
-		guard_hold(GUARD_EVENT_ID, dedup_id_guard(e->id, e->run_id));
+		if (!event->has_new_id)
+			guard_hold(GUARD_EVENT_ID, dedup_id_guard(e->id, e->run_id));
 		if (has_key)
 			guard_hold(GUARD_IDEMPOTENCY_KEY,
 					   dedup_key_guard(e->idempotency_key, e->run_id, e->from_agent));
@@ -274,7 +275,7 @@ dedup_seen(const Event *event)
 		 * the id may be derived from it
 		 */
 		sight = has_key ? dedup_look_by_key(event, &in_doubt) : SIGHT_NOTHING;
-		if (sight == SIGHT_NOTHING)
+		if (sight == SIGHT_NOTHING && !event->has_new_id)
 			sight = dedup_look_by_id(event, &in_doubt);
 		if (sight == SIGHT_NOTHING)
 			return false;

@@ -267,17 +267,29 @@ event_put(const Event *event)
  * freed, as after each row of an INSERT.
  */
 static void
-event_send_directly(Jsonb *envelope)
+event_admit_and_put(Jsonb *envelope, bool has_new_id)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch event",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Event		event = {0};
+	Event		event = {.has_new_id = has_new_id};
 
 	if (door.admit(envelope, &event))
 		event_put(&event);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+}
+
+static void
+event_send_directly(Jsonb *envelope)
+{
+	event_admit_and_put(envelope, false);
+}
+
+static void
+event_send_new_directly(Jsonb *envelope)
+{
+	event_admit_and_put(envelope, true);
 }
 
 /*
@@ -365,14 +377,27 @@ event_receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool i
 
 /* ----------------------------------------------------------------- the doors */
 
-Receipt
-event_send(Jsonb *envelope)
+/* Calls send if the executor would do no more than that. */
+static Receipt
+event_send_by(void (*send) (Jsonb *envelope), Jsonb *envelope)
 {
 	Relation	rel = rows_open(TABLE_EVENTS, RowExclusiveLock);
 	bool		directly = event_log_is_plain(rel) && event_may_insert(rel);
 
 	table_close(rel, NoLock);
-	return event_receipt_of(directly ? event_send_directly : event_execute_insert, envelope, false);
+	return event_receipt_of(directly ? send : event_execute_insert, envelope, false);
+}
+
+Receipt
+event_send(Jsonb *envelope)
+{
+	return event_send_by(event_send_directly, envelope);
+}
+
+Receipt
+event_send_new(Jsonb *envelope)
+{
+	return event_send_by(event_send_new_directly, envelope);
 }
 
 Receipt

@@ -49,6 +49,8 @@ typedef struct Event
 								 * task, or absent */
 	bool		late;
 	bool		internal;		/* comes from the database itself */
+	bool		has_new_id;		/* its ID was made for it just now, so no other
+								 * event can have it */
 } Event;
 
 /*
@@ -101,7 +103,13 @@ extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,
 /* Sends an envelope in the name of the current role. */
 extern Receipt event_send(Jsonb *envelope);
 
-/* The same for a role that may not insert into the log itself. */
+/*
+ * The same for an envelope with an ID that was made for it just now.  The log
+ * is not searched for that ID.
+ */
+extern Receipt event_send_new(Jsonb *envelope);
+
+/* The same as event_send for a role that may not insert into the log itself. */
 extern Receipt event_send_as_owner(Jsonb *envelope);
 
 /*

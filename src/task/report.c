@@ -81,5 +81,5 @@ report_send(Task *task, Report *report)
 {
 	report->to = task->from_agent;
 	report->domain = task->domain;
-	return event_send(report_build(task, report));
+	return event_send_new(report_build(task, report));
 }
