@@ -15,7 +15,7 @@ FROM (VALUES
 		'clutch.agents_meeting(text[])', 'clutch.find_agents(text[],text)',
 		'clutch.result(text)', 'clutch.steps(text)', 'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.export(text)', 'clutch.run_graph(text,text)',
 		'clutch.task_transitions()', 'clutch.agent_transitions()', 'clutch.metrics()', 'clutch.status_frequencies()', 'clutch.call_frequencies()', 'clutch.prometheus()', 'clutch.count_events(integer,xid8,xid8)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.version()',
-		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.has_signing_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
+		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.has_signing_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.paused_endpoints()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
 	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
@@ -33,9 +33,9 @@ FROM (VALUES
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)',
 		'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.why(text)', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)',
-		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.paused_endpoints()', 'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)']),
 	('scoped_reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])',
-		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
+		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.slots_held(text)', 'clutch.paused_endpoints()', 'clutch.why(text)', 'clutch.result(text)', 'clutch.steps(text)',
 		'clutch.task_tree(text)', 'clutch.tree_nodes(text)', 'clutch.thread_context(text)', 'clutch.replay(text)', 'clutch.run_graph(text,text)', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.channel(text,text)', 'clutch.listen(text,text)',
 		'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)', 'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)',
 		'clutch.read_from(text,jsonb,integer)', 'clutch.position()', 'clutch.version()', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.my_agents()', 'clutch.my_runs()',
@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -127,7 +127,7 @@ CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
 SELECT v.relation::regclass AS relation, v.own AS own
 FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
-	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL),
+	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL), ('clutch.more_stuck', NULL),
 	('clutch.budgets', NULL), ('clutch.costs', NULL),
 	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
 	('clutch.events', 'xid = coalesce(pg_catalog.pg_current_xact_id_if_assigned(), ''0'') AND epoch = clutch.current_epoch() '

@@ -277,6 +277,26 @@ CREATE VIEW clutch.outbox_waiting WITH (security_invoker = true) AS
 COMMENT ON VIEW clutch.outbox_waiting IS
 	'the endpoints that are not paused and for which calls wait, and when the first of them is or was due';
 
+-- Whoever reads clutch.stuck need not have the right to read endpoints.  Those that only send webhooks
+-- are left out, because no task waits for them.
+CREATE FUNCTION clutch.paused_endpoints() RETURNS SETOF text
+	LANGUAGE sql STABLE PARALLEL SAFE SECURITY DEFINER ROWS 1
+	SET search_path = pg_catalog, pg_temp
+	BEGIN ATOMIC
+		SELECT e.name FROM clutch.endpoint e WHERE e.paused AND e.serves IS NOT NULL;
+	END;
+COMMENT ON FUNCTION clutch.paused_endpoints() IS 'the paused endpoints that do the work of an agent';
+
+-- A call that a gateway is just sending is not held up.
+CREATE OR REPLACE VIEW clutch.more_stuck WITH (security_invoker = true) AS
+SELECT t.task_id, t.run_id, t.status, t.agent_id, t.since, 'endpoint paused'::text AS problem,
+	   pg_catalog.format('Nothing is sent to endpoint %s: UPDATE clutch.endpoint SET paused = false, or cancel the task.', e.name) COLLATE "default" AS hint
+FROM clutch.paused_endpoints() AS e(name)
+JOIN clutch.outbox o ON o.endpoint = e.name AND o.due_at IS NOT NULL AND o.kind = 'task'
+	AND (o.lease_until IS NULL OR o.lease_until < clutch.now())
+JOIN clutch.task t ON t.task_id = o.task_id AND t.attempt = o.task_attempt AND t.finished_at IS NULL;
+COMMENT ON VIEW clutch.more_stuck IS 'the part of clutch.stuck that is about the outbox';
+
 -- Calls that are pending or dead are counted by an index, up to 10,001 of them.  The others are
 -- counted if the table is small, and estimated otherwise.
 CREATE VIEW clutch.outbox_metrics WITH (security_invoker = true) AS

@@ -117,6 +117,11 @@ FROM (SELECT p.run_id, p.agent_id, p.day, p.tokens, p.cost FROM clutch.spending 
 GROUP BY s.run_id, s.agent_id, s.day;
 COMMENT ON VIEW clutch.costs IS 'what agents have reported to have spent, by run, agent and day (UTC)';
 
+-- What the topics created after this one add to clutch.stuck.  They replace this view.
+CREATE VIEW clutch.more_stuck WITH (security_invoker = true) AS
+SELECT t.task_id, t.run_id, t.status, t.agent_id, t.since, NULL::text AS problem, NULL::text AS hint
+FROM clutch.task t WHERE false;
+
 -- Tasks that are not over have a row in one of three small tables, so the view
 -- does not read the others: a timer if they have a deadline, a lease or a time
 -- to wait for, and a place in a queue while they wait for an agent.  A timer
@@ -189,7 +194,9 @@ WHERE NOT EXISTS (
 	WHERE x.eligible
 	   OR (x.rejected_by = 'concurrency' AND EXISTS (
 			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
-			HAVING count(*) < clutch.slots_held(x.agent_id))));
+			HAVING count(*) < clutch.slots_held(x.agent_id))))
+UNION ALL
+SELECT m.task_id, m.run_id, m.status, m.agent_id, m.since, m.problem, m.hint FROM clutch.more_stuck m;
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';
 
 -- --------------------------------------------------------------- functions

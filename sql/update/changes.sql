@@ -407,6 +407,11 @@ CREATE FUNCTION clutch.slots_held(agent_id text) RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_slots_held' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.slots_held(text) IS 'how many slots of an agent tasks hold at this moment';
 
+-- What the topics created after this one add to clutch.stuck.  They replace this view.
+CREATE VIEW clutch.more_stuck WITH (security_invoker = true) AS
+SELECT t.task_id, t.run_id, t.status, t.agent_id, t.since, NULL::text AS problem, NULL::text AS hint
+FROM clutch.task t WHERE false;
+
 CREATE OR REPLACE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
@@ -472,7 +477,9 @@ WHERE NOT EXISTS (
 	WHERE x.eligible
 	   OR (x.rejected_by = 'concurrency' AND EXISTS (
 			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
-			HAVING count(*) < clutch.slots_held(x.agent_id))));
+			HAVING count(*) < clutch.slots_held(x.agent_id))))
+UNION ALL
+SELECT m.task_id, m.run_id, m.status, m.agent_id, m.since, m.problem, m.hint FROM clutch.more_stuck m;
 
 -- What the topics created after this one add to clutch.check().  They replace this view.
 CREATE VIEW clutch.more_checks WITH (security_invoker = true) AS

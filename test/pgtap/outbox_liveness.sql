@@ -1,6 +1,6 @@
 -- Agents behind an endpoint make no calls here, so nothing but the endpoint says that they can take work.
 \ir ../fixtures/tap.sql
-SELECT plan(42);
+SELECT plan(47);
 SET clutch.notify = off;
 CREATE FUNCTION fixture.status(name text) RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', a.status, a.reason) FROM clutch.agents a WHERE a.agent_id = 'agent:' || name $$;
@@ -102,10 +102,27 @@ SELECT is(fixture.state('task:still'), 'running agent:still 1', 'an endpoint tha
 SELECT is(fixture.state('task:brief'), 'running agent:brief 1', 'nor does a gateway that is away, nor the time that the task may run');
 SELECT is(fixture.pending('still') + fixture.pending('brief'), 2::bigint, 'and each of them has one call');
 SELECT is(fixture.state('task:ends'), 'timed_out agent:still 1', 'a deadline passes all the same');
+CREATE FUNCTION fixture.stuck() RETURNS text LANGUAGE sql AS
+$$ SELECT fixture.rows_of('SELECT task_id, problem, hint FROM clutch.stuck WHERE problem = ''endpoint paused''') $$;
+SELECT is(fixture.stuck(), '(task:still,"endpoint paused","Nothing is sent to endpoint still: UPDATE clutch.endpoint SET paused = false, or cancel the task.")',
+	'a task that waits for an endpoint that is paused is listed as stuck');
+CREATE ROLE clutch_test_still;
+CREATE ROLE clutch_test_elsewhere;
+GRANT USAGE ON SCHEMA fixture TO clutch_test_still, clutch_test_elsewhere;
+SELECT clutch.grant_agent('clutch_test_still', 'agent:still'), clutch.grant_agent('clutch_test_elsewhere', 'agent:other');
+SET ROLE clutch_test_still;
+SELECT matches(fixture.stuck(), '^.task:still,', 'its own role sees it, too, without the right to read endpoints');
+SET ROLE clutch_test_elsewhere;
+SELECT is(fixture.stuck(), 'no rows', 'and another agent does not');
+RESET ROLE;
 UPDATE clutch.endpoint SET paused = false WHERE name = 'still';
 SELECT fixture.at(11500);
 SELECT is((SELECT string_agg(o.task_id, ' ' ORDER BY o.task_id) FROM clutch.outbox_claim(9, '1 h') JOIN clutch.outbox o USING (id) WHERE o.agent_id IN ('agent:still', 'agent:brief')),
 	'task:brief task:still', 'then they are handed out');
+SELECT is(fixture.stuck(), 'no rows', 'and none is stuck');
+UPDATE clutch.endpoint SET paused = true WHERE name = 'still';
+SELECT is(fixture.stuck(), 'no rows', 'nor if the endpoint is paused when a gateway has the call');
+UPDATE clutch.endpoint SET paused = false WHERE name = 'still';
 SELECT is(fixture.rows_of($$SELECT fixture.since_noon(lease_until), fixture.since_noon(wake_at) FROM clutch.task WHERE task_id IN ('task:brief', 'task:still') ORDER BY task_id$$),
 	E'(11550.000,11550.000)\n(11600.000,)', 'and the patience of the endpoint begins, as does the time that they may run');
 SELECT fixture.at(11549);
