@@ -144,7 +144,8 @@ waiting_fitting_look_for_new(FittingKinds *list, Slice agent_id)
 	int			n = list->n;
 	SeenKind   *before = palloc(sizeof(SeenKind) * Max(n, 1));
 
-	memcpy(before, list->kinds, sizeof(SeenKind) * n);
+	if (n > 0)
+		memcpy(before, list->kinds, sizeof(SeenKind) * n);
 	list->table = InvalidOid;	/* if there is an error meanwhile */
 	list->added_passed = waiting_fitting_look(list, agent_id, before, n);
 	list->added_at = GetCurrentTimestamp();
