@@ -208,22 +208,27 @@ rows_advance_entry(RowScan *scan, ScanDirection direction)
 
 /*
  * Does what index_getnext_slot does, but also counts the entries of dead rows.
+ * An entry whose row has just been returned leads to no other one, as a rule,
+ * and is not counted again.
  */
 static bool
 rows_advance(RowScan *scan, ScanDirection direction)
 {
 	if (scan->scan == NULL)
 		return false;
-	while (scan->scan->xs_heap_continue || rows_advance_entry(scan, direction))
+	for (;;)
 	{
+		bool		continues = scan->scan->xs_heap_continue;
+
+		if (!continues && !rows_advance_entry(scan, direction))
+			return false;
 		if (scan->slot == NULL)
 			rows_make_slot(scan);
 		if (index_fetch_heap(scan->scan, scan->slot))
 			return true;
-		if (++scan->dead >= scan->most_dead)
+		if (!continues && ++scan->dead >= scan->most_dead)
 			return false;
 	}
-	return false;
 }
 
 bool

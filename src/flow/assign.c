@@ -9,7 +9,7 @@
 
 #include "base/document.h"
 #include "flow/agenda.h"
-#include "flow/assign.h"
+#include "flow/assign_part.h"
 #include "flow/budget.h"
 #include "flow/emission.h"
 #include "flow/ending.h"
@@ -23,13 +23,11 @@
 #include "routing/decision.h"
 #include "routing/router.h"
 #include "routing/rule.h"
-#include "utils/memutils.h"
 #include "wake/notify.h"
 
 /* ------------------------------------------------------------------- slots */
 
-/* Takes a slot of one candidate.  Returns its number, or -1 if there is none. */
-static int
+int
 assign_candidate_take_slot(const Task *task, const Candidate *candidate)
 {
 	return slot_take(candidate->agent_id, candidate->max_concurrency, task->task_id,
@@ -76,7 +74,7 @@ assign_needs_decision(const Task *task, const Requirement *requirement)
 		requirement->has_after || requirement->nrules > 0 || task_is_held(task);
 }
 
-static void
+void
 assign_give(Task *task, const Requirement *requirement, const Choice *choice, int selected,
 			int slot_no, Slice request_id, TimestampTz at)
 {
@@ -217,6 +215,8 @@ assign_might_displace(const Task *task, const Choice *choice)
 typedef struct RouteMode
 {
 	bool		is_new;			/* its request is just being admitted */
+	bool	   *is_for_run;		/* if not NULL, set to whether the task waits
+								 * because of the costs of its run */
 	AssignMakeRoom make_room;	/* NULL if other tasks must be left to the agenda */
 } RouteMode;
 
@@ -250,6 +250,8 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode
 	}
 	if (mode.is_new)
 		requester_require_room(request->from_agent, &requirement);
+	if (mode.is_for_run != NULL)
+		*mode.is_for_run = choice->rejected[REJECTED_BUDGET].count > 0;
 	assign_wait(task, &requirement, choice, request->id);
 	if (mode.make_room == NULL && assign_might_displace(task, choice))
 		agenda_add_task(CONSEQUENCE_DISPLACE, task->depth, task->task_id);
@@ -291,6 +293,19 @@ assign_again(Task *task)
 	return assign_making_room(task, NULL);
 }
 
+WaitingTried
+assign_at_place(Task *task, const WaitingPlace *place)
+{
+	Envelope	request;
+	bool		is_for_run = false;
+
+	assign_read_request(task, &request);
+	(void) assign_route(task, &request, task->since, (RouteMode) {.is_for_run = &is_for_run});
+	if (!waiting_is_at(task, place))
+		return WAITING_LEFT;
+	return is_for_run ? WAITING_STAYS_ALONE : WAITING_STAYS;
+}
+
 void
 assign_put_back(Task *task)
 {
@@ -301,175 +316,6 @@ assign_put_back(Task *task)
 	assign_read_requirement(task, &request, &requirement);
 	waiting_put_back(task, &requirement);
 	task_save(task);
-}
-
-/* ----------------------------------------------------- what waits, one agent */
-
-/* Returns the index of the agent among the candidates, or -1. */
-static int
-assign_find_candidate(const Choice *choice, Slice agent_id)
-{
-	for (int i = 0; i < choice->ncandidates; i++)
-		if (slice_equal(choice->candidates[i].agent_id, agent_id))
-			return i;
-	return -1;
-}
-
-/* so many of an agent's tasks are looked at to tell whether it works at all */
-#define IDLE_LOOKS		16
-
-/* Is the agent working on no task, as far as that can be determined cheaply? */
-static bool
-assign_agent_is_idle(Slice agent_id)
-{
-	int			from = 0;
-	ListCell   *cell;
-
-	foreach(cell, slot_list_tasks(agent_id, &from, IDLE_LOOKS))
-	{
-		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
-
-		if (task != NULL && task->status == TASK_RUNNING && slice_equal(task->agent_id, agent_id))
-			return false;
-	}
-	return true;
-}
-
-/* Takes an offered task, which is locked, from the agent that has not claimed it. */
-static void
-assign_take_unclaimed(Task *task)
-{
-	TaskEvent	event = {STEP_UNCLAIMED};
-	Notice		notice = {MSG_TASK_PROGRESS, MOVE_UNCLAIMED, .to = task->agent_id};
-	DocumentBuilder b;
-
-	event.was_idle = assign_agent_is_idle(task->agent_id);
-	document_begin(&b);
-	document_put_cstring(&b, "state", "unclaimed");
-	document_put_text(&b, "agent_id", task->agent_id);
-	document_put_timestamp(&b, "since", task->since);
-	document_put_bool(&b, "idle", event.was_idle);
-	notice.payload = document_end(&b);
-	(void) move_task(task, &notice, &event);
-}
-
-void
-assign_offer(Task *task)
-{
-	Requirement requirement;
-	Envelope	request;
-
-	assign_read_request(task, &request);
-	assign_read_requirement(task, &request, &requirement);
-	waiting_offer(task, &requirement);
-	timer_set(task);
-	task_save(task);
-}
-
-/*
- * Returns the index of the candidate that is to get a pending task, or -1.  This is the receiver,
- * unless it is to be avoided and is not the best candidate.
- */
-static int
-assign_select_for_pending(const Choice *choice, const Receiver *receiver)
-{
-	int			selected = assign_find_candidate(choice, receiver->agent_id);
-
-	return selected > 0 && slice_equal(choice->requirement.avoid, receiver->agent_id) ? -1 : selected;
-}
-
-/*
- * The same for an offered task.  An agent that has had it before gets it only if it is asking for
- * work; otherwise agents that never claim would pass it around forever.
- */
-static int
-assign_select_for_offered(const Task *task, const Choice *choice, const Receiver *receiver)
-{
-	int			i;
-
-	for (i = 0; i < choice->ncandidates; i++)
-	{
-		Slice		agent_id = choice->candidates[i].agent_id;
-		bool		is_receiver = slice_equal(agent_id, receiver->agent_id);
-
-		if (slice_equal(agent_id, task->agent_id) ||
-			(slice_present(receiver->agent_id) && !is_receiver))
-			continue;
-		if ((is_receiver && receiver->claims) || !task_was_with(task, agent_id))
-			return i;
-	}
-	return -1;
-}
-
-/* May the task at this place be given to anybody at all? */
-static bool
-assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *receiver)
-{
-	if (!waiting_is_at(task, place))
-		return false;
-	if (task_is_offered(task))
-		return !slice_equal(task->agent_id, receiver->agent_id) && budget_exceeded(task) == NULL;
-	/* it must end, which is a consequence of the claim that finds it */
-	if (budget_exceeded(task) == NULL)
-		return true;
-	agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
-	return false;
-}
-
-/*
- * Chooses by what can be read without a lock, and then gives the task under its lock if it is
- * still in its place.  A task that the agent does not get is never locked, so an open transaction
- * that claims locks only its own tasks.
- */
-static bool
-assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
-{
-	Task	   *task = task_look(place->task_id, ROWS_LATEST);
-	Jsonb	   *document;
-	Requirement requirement;
-	Envelope	request;
-	Choice	   *choice;
-	const Candidate *chosen;
-	int			selected;
-	int			slot_no;
-
-	if (!assign_may_give(task, place, receiver))
-		return false;
-	assign_read_request(task, &request);
-	assign_read_requirement(task, &request, &requirement);
-	choice = router_choose(&requirement);
-	selected = task_is_offered(task) ? assign_select_for_offered(task, choice, receiver) :
-		assign_select_for_pending(choice, receiver);
-	if (selected < 0)
-		return false;
-	chosen = &choice->candidates[selected];
-	if (!slot_is_likely(chosen->agent_id, chosen->max_concurrency))
-		return false;
-	document = task->request;
-	task = waiting_lock(place);
-	if (task != NULL)
-		task->request = document;
-	slot_no = task == NULL ? -1 : assign_candidate_take_slot(task, chosen);
-	if (slot_no < 0)
-		return false;
-	if (task_is_offered(task))
-		assign_take_unclaimed(task);
-	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
-	return true;
-}
-
-/* Each task is tried in a memory context of its own, because requests may be large. */
-bool
-assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
-{
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
-	bool		given = assign_choose_and_give(place, receiver);
-
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
-	return given;
 }
 
 /* --------------------------------------------------------------- hand-over */

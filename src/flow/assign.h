@@ -43,6 +43,12 @@ extern bool assign_again(Task *task);
 typedef bool (*AssignMakeRoom) (const Task *task, const Choice *choice);
 extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
 
+/*
+ * The same as assign_again for a task that waits at this place, and returns
+ * what became of it.
+ */
+extern WaitingTried assign_at_place(Task *task, const WaitingPlace *place);
+
 /* Puts a task that has just been displaced back where it was waiting. */
 extern void assign_put_back(Task *task);
 

@@ -95,5 +95,5 @@ displace_batch_work(Slice agent_id, int n)
 	if (waiting_is_empty() ||
 		!ready_look_for_yielding(agent_id, LEVEL_LOW, &urgency, &queue_no))
 		return 0;
-	return waiting_try_fitting(agent_id, n, true, displace_for_place, NULL);
+	return waiting_try_fitting(&(WaitingLook) {agent_id, n, true, WAITING_FEW, displace_for_place});
 }

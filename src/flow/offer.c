@@ -59,19 +59,25 @@ offer_work(Slice agent_id, int n, bool claims)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(agent_id, Min(n, room), claims, offer_give_to_agent, &receiver);
+	return waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims,
+											   claims ? WAITING_MANY : WAITING_FEW,
+											   offer_give_to_agent, &receiver});
 }
 
-/* Routes a pending task.  Returns true if it has left its place. */
-static bool
+/* --------------------------------------------------------------- by a tick */
+
+/* Routes a pending task. */
+static WaitingTried
 offer_route_pending(const WaitingPlace *place, int *routed)
 {
 	Task	   *task = waiting_lock(place);
+	WaitingTried tried;
 
 	if (task == NULL || task->status != TASK_PENDING)
-		return false;
-	*routed += assign_again(task);
-	return task->status != TASK_PENDING;
+		return WAITING_STAYS_ALONE;
+	tried = assign_at_place(task, place);
+	*routed += task->status == TASK_ASSIGNED;
+	return tried;
 }
 
 /*
@@ -95,20 +101,64 @@ offer_route_place(const WaitingPlace *place, void *arg)
 		*routed += tried == WAITING_LEFT;
 	}
 	else
-		tried = offer_route_pending(place, routed) ? WAITING_LEFT : WAITING_STAYS;
+		tried = offer_route_pending(place, routed);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return tried;
 }
+
+static void
+offer_file_anew(const WaitingPlace *place)
+{
+	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	Requirement requirement;
+	Envelope	request;
+
+	if (!waiting_is_at(task, place) || task->status != TASK_PENDING)
+		return;
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	if (waiting_is_of_kind(task, &requirement))
+		return;
+	task = waiting_lock(place);
+	if (task == NULL)
+		return;
+	waiting_put(task, &requirement);
+	task_save(task);
+}
+
+/*
+ * Puts a waiting task into the queue of what it requires by now, if the rules
+ * have changed since it began to wait.
+ */
+static void
+offer_check_kind(const WaitingPlace *place)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch check waiting",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+
+	offer_file_anew(place);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+}
+
+/* so many tasks are checked in each tick, which takes some milliseconds */
+#define CHECKED_PER_TICK	100
 
 int
 offer_to_all(int n)
 {
 	int			routed = 0;
 
+	if (waiting_is_empty())
+		return 0;
 	(void) waiting_try_kinds(n, offer_route_place, &routed);
+	waiting_see_next(CHECKED_PER_TICK, offer_check_kind);
 	return routed;
 }
+
+/* ----------------------------------------------------------- consequences */
 
 bool
 offer_settle_task(const Consequence *consequence)

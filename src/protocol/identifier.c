@@ -311,12 +311,37 @@ identifier_random(uint8 *bytes, int n)
 	return true;
 }
 
+/*
+ * Adds a random number of 32 bits, but at least 1, to the random bytes.  This
+ * preserves the order within a millisecond, and nobody can guess the result.
+ */
+static bool
+identifier_step(uint8 *ulid)
+{
+	uint8		random[sizeof(uint32)];
+	int			carry = 1;
+	int			i;
+
+	if (!identifier_random(random, sizeof(random)))
+		return false;
+	for (i = 0; i < ULID_BYTES - ULID_TIME_BYTES && (carry > 0 || i < (int) sizeof(random)); i++)
+	{
+		uint8	   *byte = &ulid[ULID_BYTES - 1 - i];
+
+		carry += *byte + (i < (int) sizeof(random) ? random[i] : 0);
+		*byte = (uint8) carry;
+		carry >>= 8;
+	}
+	return true;
+}
+
 char *
 identifier_make(const char *prefix, TimestampTz now)
 {
 	static uint8 last[ULID_BYTES];
 	uint64		milliseconds = identifier_unix_milliseconds(now);
 	uint8		ulid[ULID_BYTES];
+	bool		is_random;
 	int			i;
 
 	for (i = 0; i < ULID_TIME_BYTES; i++)
@@ -324,12 +349,12 @@ identifier_make(const char *prefix, TimestampTz now)
 
 	if (memcmp(ulid, last, ULID_TIME_BYTES) == 0)
 	{
-		/* within the same millisecond, adding 1 preserves the order */
 		memcpy(ulid, last, ULID_BYTES);
-		for (i = ULID_BYTES - 1; i >= ULID_TIME_BYTES && ++ulid[i] == 0; i--)
-			;
+		is_random = identifier_step(ulid);
 	}
-	else if (!identifier_random(ulid + ULID_TIME_BYTES, ULID_BYTES - ULID_TIME_BYTES))
+	else
+		is_random = identifier_random(ulid + ULID_TIME_BYTES, ULID_BYTES - ULID_TIME_BYTES);
+	if (!is_random)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYSTEM_ERROR),
 				 errmsg("could not generate random values")));

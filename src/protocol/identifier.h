@@ -76,7 +76,8 @@ extern bool identifier_prefix_valid(Slice prefix);
 /*
  * Returns the prefix, an underscore and a ULID: the time in milliseconds (48
  * bits) and 80 random bits.  Identifiers that one backend makes within the
- * same millisecond are ordered, too.
+ * same millisecond are ordered, too; each is then the one before it plus a
+ * random number of 32 bits.
  */
 extern char *identifier_make(const char *prefix, TimestampTz now);
 

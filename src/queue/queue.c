@@ -11,7 +11,6 @@
 #include "access/transam.h"
 #include "base/clock.h"
 #include "base/transaction.h"
-#include "common/hashfn.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
@@ -20,12 +19,6 @@
 
 /* passing over this many rows is always worthwhile */
 #define FEW_PASSED		16
-
-/*
- * while there are both, an aged task comes before a critical one in one of so
- * many cases
- */
-#define AGED_TURN		4
 
 /* what looking from the start costs if there are no dead entries */
 #define FEW_PAGES		12
@@ -61,18 +54,31 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 }
 
 /*
- * A row that was taken in a transaction or savepoint that rolls back is there
- * again, below the remembered place.  So we count the rollbacks of the
- * session.  "used" says whether the current transaction has looked at a queue.
+ * How often this session has put rows below the places that it remembers: by a
+ * transaction or savepoint that took them and rolled back, or by a task that
+ * returned to its old place.  "used" says whether the current transaction has
+ * looked at a queue.
  */
-static uint64 rollbacks = 0;
+static uint64 returns = 0;
 static bool used = false;
+
+void
+queue_note_return(void)
+{
+	returns++;
+}
+
+uint64
+queue_returns(void)
+{
+	return returns;
+}
 
 static void
 queue_note_rollback(void)
 {
 	if (used)
-		rollbacks++;
+		queue_note_return();
 }
 
 static void
@@ -111,6 +117,13 @@ queue_seek(Queue *queue, int first, int last, int64 queue_no, int64 end)
 	rows_restart(scan);
 }
 
+/* Returns the variable that says how far reading of an urgency has got. */
+static int64 *
+queue_position(Queue *queue, int urgency)
+{
+	return queue->beyond[urgency] > 0 ? &queue->beyond[urgency] : &queue->place->from[urgency];
+}
+
 /*
  * Makes the next row that no other transaction is inserting or deleting the
  * head of its urgency.  Returns that urgency, or NUM_LEVELS if there is no
@@ -140,7 +153,7 @@ queue_read_head(Queue *queue)
 		head->since = rows_timestamp(scan, Anum_queue_since);
 		head->task_id = slice_copy(rows_text(scan, Anum_queue_task_id));
 		head->tid = rows_tid(scan);
-		queue->place->from[urgency] = head->queue_no;
+		*queue_position(queue, urgency) = head->queue_no;
 		queue->place->void_before[urgency] = false;
 		break;
 	}
@@ -174,6 +187,24 @@ queue_ends_here(Queue *queue)
 	return at_end;
 }
 
+/* Has an urgency no rows at all, not even dead ones? */
+static bool
+queue_is_void(Queue *queue, int urgency)
+{
+	RowScan    *scan = queue->scan;
+	int64		pages = queue_pages();
+	int64		dead = scan->dead;
+	bool		is_void;
+
+	queue_seek(queue, urgency, urgency, 0, PG_INT64_MAX);
+	scan->most_dead = dead + 1;
+	is_void = !rows_next(scan) && scan->dead == dead &&
+		queue_pages() - pages <= QUEUE_DESCENT_PAGES;
+	scan->most_dead = PG_INT64_MAX;
+	scan->dead = dead;
+	return is_void;
+}
+
 /*
  * Finds the urgencies that have no rows at all, so that the next looks, which
  * start from the place, need not go to each of them.
@@ -185,16 +216,8 @@ queue_find_void(Queue *queue)
 
 	queue->place->void_at = clock_now();
 	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
-	{
-		int64		pages = queue_pages();
-		int64		passed = queue->passed;
-
-		if (slice_present(queue->heads[urgency].task_id))
-			continue;
-		queue_seek(queue, urgency, urgency, 0, PG_INT64_MAX);
-		queue->place->void_before[urgency] = queue_read_head(queue) == NUM_LEVELS &&
-			queue->passed == passed && queue_pages() - pages <= QUEUE_DESCENT_PAGES;
-	}
+		queue->place->void_before[urgency] = !slice_present(queue->heads[urgency].task_id) &&
+			queue_is_void(queue, urgency);
 }
 
 /*
@@ -322,9 +345,11 @@ queue_open(Queue *queue)
 	transaction_watch(&queue_watch);
 	used = true;
 	memset(queue->heads, 0, sizeof(queue->heads));
+	memset(queue->beyond, 0, sizeof(queue->beyond));
 	queue->passed = 0;
+	queue->vain = 0;
 	queue->unseen = NUM_LEVELS;
-	queue->from_start = place->rollbacks != rollbacks ||
+	queue->from_start = place->returns != returns ||
 		queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_BUSY);
 	if (queue->from_start)
 		queue_look_from_start(queue);
@@ -341,20 +366,52 @@ queue_look_again(Queue *queue)
 		!queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_IDLE))
 		return false;
 	memset(queue->heads, 0, sizeof(queue->heads));
+	memset(queue->beyond, 0, sizeof(queue->beyond));
 	queue->unseen = NUM_LEVELS;
 	queue_look_from_start(queue);
 	return true;
+}
+
+/* Makes the next entry that has at least that number the head of its urgency. */
+static void
+queue_move_on(Queue *queue, int urgency, int64 queue_no)
+{
+	queue->heads[urgency].task_id = SLICE_NONE;
+	*queue_position(queue, urgency) = queue_no;
+	queue_seek(queue, urgency, urgency, queue_no, PG_INT64_MAX);
+	if (queue_read_head(queue) == NUM_LEVELS)
+		queue_look_at_unseen(queue);
 }
 
 void
 queue_pass(Queue *queue, QueueEntry *entry)
 {
 	queue->passed++;
-	entry->task_id = SLICE_NONE;
-	queue_seek(queue, entry->urgency, entry->urgency, entry->queue_no + 1, PG_INT64_MAX);
-	queue->place->from[entry->urgency] = entry->queue_no + 1;
-	if (queue_read_head(queue) == NUM_LEVELS)
-		queue_look_at_unseen(queue);
+	queue_move_on(queue, entry->urgency, entry->queue_no + 1);
+}
+
+void
+queue_pass_in_vain(Queue *queue, QueueEntry *entry)
+{
+	queue->vain++;
+	queue->beyond[entry->urgency] = entry->queue_no + 1;
+	queue_move_on(queue, entry->urgency, entry->queue_no + 1);
+}
+
+void
+queue_skip(Queue *queue, const int64 *beyond)
+{
+	int			urgency;
+
+	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+	{
+		const QueueEntry *head = &queue->heads[urgency];
+
+		if (!slice_present(head->task_id) || head->queue_no >= beyond[urgency])
+			continue;
+		queue->beyond[urgency] = beyond[urgency];
+		queue_move_on(queue, urgency, beyond[urgency]);
+	}
 }
 
 /*
@@ -365,7 +422,7 @@ void
 queue_leave(Queue *queue, const QueueEntry *entry)
 {
 	queue->passed++;
-	queue->place->from[entry->urgency] = entry->queue_no + 1;
+	*queue_position(queue, entry->urgency) = entry->queue_no + 1;
 }
 
 /*
@@ -383,115 +440,17 @@ queue_close(Queue *queue)
 	{
 		place->passed = queue->passed + queue->pages * QUEUE_PAGE_COSTS;
 		place->looked_at = GetCurrentTimestamp();
-		place->rollbacks = rollbacks;
+		place->returns = returns;
 	}
 	if (queue->passed > FEW_PASSED)
 	{
 		for (urgency = 0; urgency < queue->unseen; urgency++)
+		{
+			int64	   *position = queue_position(queue, urgency);
+
 			if (!slice_present(queue->heads[urgency].task_id))
-				place->from[urgency] = Max(place->from[urgency], place->drawn);
+				*position = Max(*position, place->drawn);
+		}
 		place->drawn = rows_nextval(SEQUENCE_QUEUE_NO);
 	}
-}
-
-/* ------------------------------------------------------------------- order */
-
-/* Returns the level without the upper limit. */
-static int64
-queue_entry_aged_level(const QueueEntry *entry, TimestampTz now)
-{
-	int			priority = LEVEL_CRITICAL - entry->urgency;
-
-	if (clutch_aging == 0 || now <= entry->since)
-		return priority;
-	return priority + (now - entry->since) / (clutch_aging * USECS_PER_SEC);
-}
-
-QueueLevel
-queue_level(const QueueEntry *entry, TimestampTz now)
-{
-	if (entry->urgency == 0)
-		return LEVEL_CRITICAL;
-	return (QueueLevel) Min(queue_entry_aged_level(entry, now), LEVEL_HIGH);
-}
-
-/*
- * the first entries so far: the first of the critical ones, and the first of
- * the others
- */
-typedef struct Contest
-{
-	TimestampTz now;
-	QueueEntry *critical;
-	QueueEntry *other;
-	Queue	   *critical_in;
-	Queue	   *other_in;
-} Contest;
-
-static bool
-queue_entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
-{
-	QueueLevel	level = queue_level(a, now);
-	QueueLevel	other = queue_level(b, now);
-
-	return level != other ? level > other : a->queue_no < b->queue_no;
-}
-
-static void
-queue_contest_enter(Contest *contest, Queue *queue)
-{
-	int			urgency;
-
-	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
-	{
-		QueueEntry *entry = &queue->heads[urgency];
-		QueueEntry **best = urgency == 0 ? &contest->critical : &contest->other;
-
-		if (!slice_present(entry->task_id) ||
-			(*best != NULL && !queue_entry_goes_before(entry, *best, contest->now)))
-			continue;
-		*best = entry;
-		*(urgency == 0 ? &contest->critical_in : &contest->other_in) = queue;
-	}
-}
-
-/*
- * Is it the turn of the aged task?  A hash of the two numbers decides: each
- * pair meets only once, so no count need be kept, and all sessions decide
- * alike.
- */
-static bool
-queue_contest_is_turn_of_aged(const QueueEntry *critical, const QueueEntry *aged, TimestampTz now)
-{
-	int64		pair[] = {critical->queue_no, aged->queue_no};
-
-	return queue_entry_aged_level(aged, now) >= LEVEL_CRITICAL &&
-		hash_bytes((const unsigned char *) pair, sizeof(pair)) % AGED_TURN == 0;
-}
-
-QueueEntry *
-queue_first_of(Queue *queues, int n, Queue **whose)
-{
-	Contest		contest = {clock_now()};
-	int			i;
-
-	for (i = 0; i < n; i++)
-		queue_contest_enter(&contest, &queues[i]);
-	if (contest.critical == NULL ||
-		(contest.other != NULL &&
-		 queue_contest_is_turn_of_aged(contest.critical, contest.other, contest.now)))
-	{
-		*whose = contest.other_in;
-		return contest.other;
-	}
-	*whose = contest.critical_in;
-	return contest.critical;
-}
-
-QueueEntry *
-queue_first(Queue *queue)
-{
-	Queue	   *whose;
-
-	return queue_first_of(queue, 1, &whose);
 }

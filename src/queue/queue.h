@@ -18,9 +18,10 @@
  * Rows that have been taken stay in the index until no snapshot can see them.
  * Therefore a backend remembers a QueuePlace, the position where it last found
  * a row to take, and starts looking there if looking from the start was
- * expensive.  Below that position there are only rows that others committed
- * late, or that were taken and returned by a rollback.  The next look from the
- * start finds them, and it is never put off for long.
+ * expensive.  Below that position there are only rows that others have
+ * committed late, or returned: by a rollback, or because a task was displaced.
+ * The next look from the start finds them.  A session that finds nothing else
+ * looks from the start much sooner than one that does (QUEUE_LOOK_IDLE).
  *
  * A task draws its queue_no when it enters a queue, with one exception: a
  * ready task that must yield its slot returns to the place that it had in
@@ -83,7 +84,8 @@ typedef struct QueuePlace
 	int64		passed;			/* number of rows that the last look from the
 								 * start passed over */
 	TimestampTz looked_at;		/* when that look happened */
-	uint64		rollbacks;		/* rollbacks of this session until then */
+	uint64		returns;		/* rows returned by this session until then:
+								 * see queue_note_return */
 } QueuePlace;
 
 typedef struct QueueEntry
@@ -107,14 +109,20 @@ typedef struct Queue
 	int			unseen;			/* this urgency and those after it have not
 								 * been looked at; NUM_LEVELS if all have */
 	int64		passed;
+	int			vain;			/* entries passed in vain */
 	int64		pages;			/* pages of dead entries in the look from the
 								 * start */
 	QueueEntry	heads[NUM_LEVELS];	/* by urgency */
+	int64		beyond[NUM_LEVELS]; /* by urgency; if not 0, entries were passed
+									 * in vain, so the place stays before them,
+									 * and reading has got to this number */
 } Queue;
 
 /*
  * How long a look from the start is put off, in microseconds for each row that
- * the last one passed over.  Beyond a second, it is a fifth of this.
+ * the last one passed over.  Beyond a second, it is a fifth of this.  So after
+ * 200,000 dead rows, a session that finds work overlooks what was returned for
+ * up to 5 s, and one that finds none for less than half a second.
  */
 #define QUEUE_LOOK_BUSY		100
 #define QUEUE_LOOK_IDLE		2
@@ -156,8 +164,19 @@ extern QueueEntry *queue_first_of(Queue *queues, int n, Queue **whose);
  * the heads; the next one takes its place.  The row is not deleted.
  */
 extern void queue_pass(Queue *queue, QueueEntry *entry);
-/* The same if no other entry is wanted.  Only queue_close may follow. */
+/*
+ * The same for an entry that was tried in vain.  The next look finds it again,
+ * unless it calls queue_skip.
+ */
+extern void queue_pass_in_vain(Queue *queue, QueueEntry *entry);
+/* The same as queue_pass if no other entry is wanted.  Only queue_close may follow. */
 extern void queue_leave(Queue *queue, const QueueEntry *entry);
+
+/*
+ * Leaves out the entries before these numbers, by urgency, which an earlier
+ * look has tried in vain.
+ */
+extern void queue_skip(Queue *queue, const int64 *beyond);
 
 /*
  * Looks from the start after all, if that has not been done yet and is
@@ -167,6 +186,15 @@ extern bool queue_look_again(Queue *queue);
 
 /* Remembers the place.  To be called before rows_end. */
 extern void queue_close(Queue *queue);
+
+/*
+ * To be called when a row is put back into a queue with the number that it had
+ * before.  The next looks of this session go from the start.
+ */
+extern void queue_note_return(void);
+
+/* Returns how often this session has returned rows, by this or by a rollback. */
+extern uint64 queue_returns(void);
 
 /*
  * Returns the level as which the entry counts now, after the time that it has

@@ -32,8 +32,8 @@ static HTAB *places = NULL;
 static Oid	places_of = InvalidOid;	/* the table; if it is created again, its
 									 * rows are numbered from 1 again */
 
-static QueuePlace *
-ready_place(Slice agent_id)
+static AgentPlace *
+ready_find_place(Slice agent_id)
 {
 	uint64		key = slice_hash(agent_id);
 	AgentPlace *found;
@@ -45,7 +45,7 @@ ready_place(Slice agent_id)
 	found = hash_search(places, &key, HASH_ENTER, &known);
 	if (!known)
 		memset(&found->place, 0, sizeof(found->place));
-	return &found->place;
+	return found;
 }
 
 void
@@ -168,8 +168,10 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 	int			taken = 0;
 	RowScan		scan;
 	Queue		queue = {&scan, agent_id};
+	QueuePlace	place = ready_find_place(agent_id)->place;
 
-	queue.place = ready_place(agent_id);
+	/* a copy, because a trigger that fires in take may empty the cache */
+	queue.place = &place;
 	rows_begin(&scan, TABLE_READY, INDEX_READY, ROWS_DIRTY, RowExclusiveLock);
 	queue_open(&queue);
 	while (taken < n)
@@ -199,6 +201,7 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 	}
 	queue_close(&queue);
 	rows_end(&scan);
+	ready_find_place(agent_id)->place = place;
 	return taken;
 }
 

@@ -8,15 +8,14 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
 #include "queue/waiting.h"
 #include "queue/waiting_fitting.h"
 #include "queue/waiting_kind.h"
+#include "queue/waiting_vain.h"
 #include "utils/timestamp.h"
-
-/* after so many tasks have been tried in vain, a look gives up */
-#define MAX_VAIN		64
 
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
@@ -74,6 +73,7 @@ waiting_is_empty(void)
 typedef struct Queues
 {
 	RowScan		scan;
+	uint64		purpose;		/* see waiting_vain.h */
 	int			n;
 	Queue	   *queues;
 	QueuePlace *places;			/* one for each queue */
@@ -84,10 +84,11 @@ typedef struct Queues
  * in the meantime may make the backend forget a kind.
  */
 static void
-waiting_queues_open(Queues *all, const int64 *kinds, int n)
+waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n)
 {
 	int			i;
 
+	all->purpose = purpose;
 	all->n = n;
 	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
 	all->places = palloc0(sizeof(QueuePlace) * Max(n, 1));
@@ -102,11 +103,33 @@ waiting_queues_open(Queues *all, const int64 *kinds, int n)
 		all->queues[i].kind = kinds[i];
 		all->queues[i].place = &all->places[i];
 		queue_open(&all->queues[i]);
+		waiting_vain_skip(purpose, &all->queues[i]);
 	}
 }
 
+/* Looks from the start where that is worthwhile.  Returns whether it was. */
+static bool
+waiting_queues_look_again(Queues *all)
+{
+	bool		looked = false;
+	int			i;
+
+	for (i = 0; i < all->n; i++)
+	{
+		if (!queue_look_again(&all->queues[i]))
+			continue;
+		waiting_vain_skip(all->purpose, &all->queues[i]);
+		looked = true;
+	}
+	return looked;
+}
+
+/*
+ * Queues in which at least most_vain tasks were tried in vain have been given
+ * up.
+ */
 static void
-waiting_queues_close(Queues *all)
+waiting_queues_close(Queues *all, int most_vain)
 {
 	int			i;
 
@@ -114,6 +137,7 @@ waiting_queues_close(Queues *all)
 	{
 		WaitingKind *entry = waiting_kind_known(all->queues[i].kind);
 
+		waiting_vain_note(all->purpose, &all->queues[i], all->queues[i].vain >= most_vain);
 		queue_close(&all->queues[i]);
 		if (entry != NULL)
 			entry->place = *all->queues[i].place;
@@ -127,39 +151,53 @@ waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 	return (WaitingPlace) {entry->task_id, queue->kind, entry->queue_no};
 }
 
+/* A task that one purpose tries in vain may be given for another one. */
+static uint64
+waiting_look_purpose(const WaitingLook *look)
+{
+	return hash_combine64(slice_hash(look->agent_id), (uint64) (uintptr_t) look->try_one);
+}
+
 /*
  * Opens the queues of the kinds as one.  The list is copied, because try_one
  * may change it.
  */
 static int
-waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
+waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 {
 	int			left = 0;
 	int			vain = 0;
 	int			n_kinds;
 	int64	   *kinds = waiting_fitting_copy(list, &n_kinds);
+	bool		gave_up = false;
 	Queues		all;
 
-	waiting_queues_open(&all, kinds, n_kinds);
-	while (left < n && vain < MAX_VAIN)
+	waiting_queues_open(&all, waiting_look_purpose(look), kinds, n_kinds);
+	while (left < look->n && !gave_up)
 	{
 		Queue	   *whose;
 		QueueEntry *entry = queue_first_of(all.queues, all.n, &whose);
 		WaitingPlace place;
 
+		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
+		{
+			if (left == 0 && look->asks && waiting_queues_look_again(&all))
+				continue;
 			break;
+		}
 		place = waiting_place_of_entry(whose, entry);
-		if (try_one(&place, arg) == WAITING_LEFT)
-			left++;
-		else
-			vain++;
-		if (left < n)
+		if (look->try_one(&place, look->arg) != WAITING_LEFT)
+		{
+			queue_pass_in_vain(whose, entry);
+			gave_up = ++vain >= (left == 0 ? look->most_vain : WAITING_FEW);
+		}
+		else if (++left < look->n)
 			queue_pass(whose, entry);
 		else
 			queue_leave(whose, entry);
 	}
-	waiting_queues_close(&all);
+	waiting_queues_close(&all, gave_up ? 0 : INT_MAX);
 	pfree(kinds);
 	return left;
 }
@@ -170,7 +208,7 @@ waiting_try_list(const FittingKinds *list, int n, WaitingTry try_one, void *arg)
  * asking for work, because the agent is notified and will ask.
  */
 int
-waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg)
+waiting_try_fitting(const WaitingLook *look)
 {
 	FittingKinds *list;
 	TimestampTz looked_at;
@@ -178,14 +216,16 @@ waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *
 
 	if (waiting_is_empty())
 		return 0;
-	list = waiting_fitting_get(agent_id, QUEUE_LOOK_BUSY);
+	list = waiting_fitting_get(look->agent_id, QUEUE_LOOK_BUSY);
 	looked_at = list->added_at;
-	left = waiting_try_list(list, n, try_one, arg);
-	if (left > 0 || !asks)
+	left = waiting_try_list(list, look);
+	if (left > 0 || !look->asks)
 		return left;
-	list = waiting_fitting_get(agent_id, QUEUE_LOOK_IDLE);
-	return list->added_at != looked_at ? waiting_try_list(list, n, try_one, arg) : 0;
+	list = waiting_fitting_get(look->agent_id, QUEUE_LOOK_IDLE);
+	return list->added_at != looked_at ? waiting_try_list(list, look) : 0;
 }
+
+/* ---------------------------------------------------------------- all kinds */
 
 typedef struct KindsVisit
 {
@@ -193,27 +233,43 @@ typedef struct KindsVisit
 	int64		kinds[KINDS_AT_ONCE];
 } KindsVisit;
 
-static bool
+static WaitingKindVisited
 waiting_note_kind(int64 kind, Slice task_id, void *arg)
 {
 	KindsVisit *visit = arg;
 
 	visit->kinds[visit->n++] = kind;
-	return visit->n < KINDS_AT_ONCE;
+	return visit->n < KINDS_AT_ONCE ? KIND_VISITED : KIND_LAST;
+}
+
+/* Returns a random kind, so that the first turns of short sessions differ. */
+static int64
+waiting_random_kind(void)
+{
+	int64		kind = PG_INT64_MIN;
+
+	(void) pg_strong_random(&kind, sizeof(kind));
+	return kind;
 }
 
 /* Collects the next kinds in turn, starting again after the last one. */
 static void
 waiting_next_kinds(KindsVisit *visit)
 {
-	static int64 turn = PG_INT64_MIN;
+	static bool began = false;
+	static int64 turn;
 
+	if (!began)
+		turn = waiting_random_kind();
+	began = true;
 	visit->n = 0;
 	(void) waiting_kind_visit(turn, PG_INT64_MAX, waiting_note_kind, visit);
 	if (visit->n < KINDS_AT_ONCE && turn > PG_INT64_MIN)
 		(void) waiting_kind_visit(PG_INT64_MIN, turn - 1, waiting_note_kind, visit);
-	turn = visit->n < KINDS_AT_ONCE || visit->kinds[visit->n - 1] == PG_INT64_MAX ?
-		PG_INT64_MIN : visit->kinds[visit->n - 1] + 1;
+	if (visit->n < KINDS_AT_ONCE)
+		return;
+	turn = visit->kinds[visit->n - 1];
+	turn = turn == PG_INT64_MAX ? PG_INT64_MIN : turn + 1;
 }
 
 int
@@ -222,15 +278,14 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 	KindsVisit *visit;
 	Queues		all;
 	int			open;
+	int			most_vain;
 	int			left = 0;
-	int			vain = 0;
 
-	if (waiting_is_empty())
-		return 0;
 	visit = palloc(sizeof(KindsVisit));
 	waiting_next_kinds(visit);
-	waiting_queues_open(&all, visit->kinds, visit->n);
+	waiting_queues_open(&all, (uint64) (uintptr_t) try_one, visit->kinds, visit->n);
 	open = visit->n;
+	most_vain = Max(WAITING_FEW / Max(open, 1), 1);
 	while (left < n && open > 0)
 	{
 		Queue	   *whose;
@@ -244,18 +299,96 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 			break;
 		place = waiting_place_of_entry(whose, entry);
 		tried = try_one(&place, arg);
-		if (tried == WAITING_LEFT || (tried == WAITING_STAYS_ALONE && vain++ < MAX_VAIN))
+		if (tried == WAITING_LEFT)
 		{
-			left += tried == WAITING_LEFT;
+			left++;
 			queue_pass(whose, entry);
 			continue;
 		}
-		/* no other task of this kind will fare better */
+		if (tried == WAITING_STAYS_ALONE && whose->vain < most_vain)
+		{
+			queue_pass_in_vain(whose, entry);
+			continue;
+		}
+		/* no other task of this kind will fare better, or too many were tried */
 		done = *whose;
 		*whose = all.queues[--open];
 		all.queues[open] = done;
 	}
-	waiting_queues_close(&all);
+	waiting_queues_close(&all, most_vain);
 	pfree(visit);
 	return left;
+}
+
+/* a place in the index of clutch.waiting */
+typedef struct IndexPlace
+{
+	int64		kind;
+	int16		urgency;
+	int64		queue_no;
+} IndexPlace;
+
+/*
+ * The rows after a place are those of its urgency, those of the less urgent
+ * ones, and those of the kinds that follow, in three scans.
+ */
+#define NUM_STRETCHES	3
+
+static void
+waiting_begin_stretch(RowScan *scan, const IndexPlace *after, int stretch)
+{
+	rows_begin(scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, AccessShareLock);
+	rows_key_int8(scan, 1, stretch < 2 ? BTEqualStrategyNumber : BTGreaterStrategyNumber, after->kind);
+	if (stretch < 2)
+		rows_key_int2(scan, 2, stretch == 0 ? BTEqualStrategyNumber : BTGreaterStrategyNumber,
+					  after->urgency);
+	if (stretch == 0)
+		rows_key_int8(scan, 3, BTGreaterStrategyNumber, after->queue_no);
+	rows_start(scan);
+}
+
+/* The rows are read first, because see may change them. */
+static int
+waiting_read_after(IndexPlace *after, WaitingPlace *places, int n)
+{
+	int			found = 0;
+	int			stretch;
+
+	for (stretch = 0; stretch < NUM_STRETCHES; stretch++)
+	{
+		RowScan		scan;
+
+		waiting_begin_stretch(&scan, after, stretch);
+		while (found < n && rows_next(&scan))
+		{
+			CHECK_FOR_INTERRUPTS();
+			after->kind = rows_int8(&scan, Anum_queue_key);
+			after->urgency = rows_int2(&scan, Anum_queue_urgency);
+			after->queue_no = rows_int8(&scan, Anum_queue_queue_no);
+			places[found++] = (WaitingPlace) {rows_text_copy(&scan, Anum_queue_task_id),
+			after->kind, after->queue_no};
+		}
+		rows_end(&scan);
+	}
+	return found;
+}
+
+void
+waiting_see_next(int n, WaitingSee see)
+{
+	static bool began = false;
+	static IndexPlace after;
+	WaitingPlace *places = palloc(sizeof(WaitingPlace) * n);
+	int			found;
+	int			i;
+
+	if (!began)
+		after.kind = waiting_random_kind();
+	began = true;
+	found = waiting_read_after(&after, places, n);
+	for (i = 0; i < found; i++)
+		see(&places[i]);
+	if (found < n)
+		after = (IndexPlace) {PG_INT64_MIN};
+	pfree(places);
 }

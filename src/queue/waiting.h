@@ -23,8 +23,8 @@
 #include "task/task.h"
 
 /*
- * Puts a task into its queue.  One that is waiting already keeps its place if
- * its requirement is the same.
+ * Puts a task into its queue.  One that is waiting already keeps its place,
+ * though perhaps in another queue, if the rules have changed.
  */
 extern void waiting_put(Task *task, const Requirement *requirement);
 
@@ -37,6 +37,9 @@ extern void waiting_put_kind(Task *task, int64 kind);
  */
 extern void waiting_put_back(Task *task, const Requirement *requirement);
 extern void waiting_remove(Task *task);
+
+/* Is a pending task in the queue of this requirement? */
+extern bool waiting_is_of_kind(const Task *task, const Requirement *requirement);
 
 /*
  * Offer a ready task, which stays in its queue, to other agents as well, and
@@ -76,12 +79,28 @@ typedef enum WaitingTried
 
 typedef WaitingTried (*WaitingTry) (const WaitingPlace *place, void *arg);
 
+/* a look at the tasks that fit an agent */
+typedef struct WaitingLook
+{
+	Slice		agent_id;
+	int			n;				/* so many may leave their places */
+	bool		asks;			/* the agent is asking for work */
+	int			most_vain;		/* after so many that stay, gives up if none
+								 * has left */
+	WaitingTry	try_one;
+	void	   *arg;
+} WaitingLook;
+
+/* numbers of tasks to be tried in vain: a few, and what takes some 50 ms */
+#define WAITING_FEW		64
+#define WAITING_MANY	1024
+
 /*
  * Tries the tasks that fit the agent, the most urgent first, until n of them
  * have left their places or none is left that is worth trying.  Returns how
  * many have left.
  */
-extern int	waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_one, void *arg);
+extern int	waiting_try_fitting(const WaitingLook *look);
 
 /*
  * The same for all kinds, whichever agent they fit.  A kind whose first task
@@ -89,6 +108,13 @@ extern int	waiting_try_fitting(Slice agent_id, int n, bool asks, WaitingTry try_
  * continues where this backend's last one stopped.
  */
 extern int	waiting_try_kinds(int n, WaitingTry try_one, void *arg);
+
+/*
+ * Calls see for the next n tasks, whatever their kinds, continuing where this
+ * backend's last call stopped, and starting again after the last task.
+ */
+typedef void (*WaitingSee) (const WaitingPlace *place);
+extern void waiting_see_next(int n, WaitingSee see);
 
 /*
  * Locks and returns the task, if it is still at that place, or returns NULL.

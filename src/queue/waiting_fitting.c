@@ -55,8 +55,7 @@ waiting_fitting_add(FittingKinds *list, int64 kind, bool fits)
 	list->kinds[list->n++] = (SeenKind) {kind, fits};
 }
 
-/* A kind that cannot be read now is looked at again. */
-static bool
+static WaitingKindVisited
 waiting_fitting_note(int64 kind, Slice task_id, void *arg)
 {
 	FittingVisit *visit = arg;
@@ -64,11 +63,12 @@ waiting_fitting_note(int64 kind, Slice task_id, void *arg)
 	WaitingKind *entry = waiting_kind_get(kind, task_id, &was_read);
 
 	visit->readings += was_read;
-	if (entry != NULL)
-		waiting_fitting_add(visit->list, kind,
-							!slice_equal(entry->holder, visit->agent_id) &&
-							router_fits(&entry->requirement, visit->agent_id));
-	return true;
+	if (entry == NULL)
+		return KIND_TASK_GONE;
+	waiting_fitting_add(visit->list, kind,
+						entry->is_old || (!slice_equal(entry->holder, visit->agent_id) &&
+										  router_fits(&entry->requirement, visit->agent_id)));
+	return KIND_VISITED;
 }
 
 /*

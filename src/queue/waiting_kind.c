@@ -29,6 +29,8 @@ static HTAB *kinds = NULL;
 static MemoryContext kinds_context = NULL;
 static Oid	kinds_of = InvalidOid;	/* the table, because the extension may be
 									 * created again */
+static uint64 kinds_rules = 0;	/* number of changes of the rules */
+static bool kinds_limited = false;	/* do cards limit delegation? */
 static int64 turns[MAX_KINDS];	/* the kinds in the order in which they were
 								 * added */
 static int	next_turn = 0;
@@ -72,6 +74,8 @@ waiting_kind_begin(void)
 	kinds = hash_create("clutch kinds of waiting", 128, &control,
 						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 	kinds_of = rows_table_oid(TABLE_WAITING);
+	kinds_rules = rule_changes();
+	kinds_limited = roster_limits_delegation(roster_get());
 	next_turn = 0;
 }
 
@@ -116,9 +120,10 @@ waiting_kind_forget(int64 kind)
  * kind.
  */
 static WaitingKind *
-waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
+waiting_kind_remember(int64 kind, const WaitingKind *read)
 {
 	MemoryContext old = MemoryContextSwitchTo(kinds_context);
+	const Requirement *requirement = &read->requirement;
 	Requirement kept = *requirement;
 	WaitingKind *entry;
 
@@ -136,7 +141,8 @@ waiting_kind_remember(int64 kind, Slice holder, const Requirement *requirement)
 	kept.run_id = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
-	entry->holder = slice_present(holder) ? slice_copy(holder) : SLICE_NONE;
+	entry->is_old = read->is_old;
+	entry->holder = slice_present(read->holder) ? slice_copy(read->holder) : SLICE_NONE;
 	memset(&entry->place, 0, sizeof(entry->place));
 	turns[next_turn] = kind;
 	next_turn = (next_turn + 1) % MAX_KINDS;
@@ -152,24 +158,19 @@ waiting_kind_read(int64 kind, Slice task_id)
 	Task	   *task = task_look(task_id, ROWS_LATEST);
 	bool		is_there = task != NULL && task->queue_kind == kind;
 	Jsonb	   *request = is_there ? event_read(task->request_seq, ROWS_LATEST) : NULL;
-	Slice		holder = SLICE_NONE;
-	Requirement requirement;
+	WaitingKind read = {kind};
 	Envelope	envelope;
 
 	if (request == NULL)
 		return NULL;
 	envelope_read_admitted(request, &envelope, problem_list());
-	rule_requirement_of(&envelope, task->scope, &requirement);
+	rule_requirement_of(&envelope, task->scope, &read.requirement);
 	/* before 0.3.0, offered tasks shared the kind of pending ones */
-	if (task_is_offered(task) && kind == waiting_kind_of_offered(&requirement, task->agent_id))
-		holder = task->agent_id;
-	/*
-	 * the rules have changed since: the task gets another kind when it is
-	 * tried again
-	 */
-	else if (kind != waiting_kind_of(&requirement))
-		return NULL;
-	return waiting_kind_remember(kind, holder, &requirement);
+	if (task_is_offered(task) && kind == waiting_kind_of_offered(&read.requirement, task->agent_id))
+		read.holder = task->agent_id;
+	else
+		read.is_old = kind != waiting_kind_of(&read.requirement);
+	return waiting_kind_remember(kind, &read);
 }
 
 WaitingKind *
@@ -183,10 +184,13 @@ waiting_kind_known(int64 kind)
 WaitingKind *
 waiting_kind_get(int64 kind, Slice task_id, bool *was_read)
 {
-	WaitingKind *entry = waiting_kind_known(kind);
+	WaitingKind *entry;
 	MemoryContext scratch;
 	MemoryContext old;
 
+	if (kinds_rules != rule_changes() || kinds_limited != roster_limits_delegation(roster_get()))
+		waiting_kind_begin();
+	entry = waiting_kind_known(kind);
 	*was_read = entry == NULL;
 	if (entry != NULL)
 		return entry;
@@ -205,19 +209,26 @@ waiting_kind_visit(int64 first, int64 last, WaitingKindVisit visit, void *arg)
 	int64		passed = 0;
 	int64		pages = queue_pages();
 	RowScan		scan;
+	bool		found;
 
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
 	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, first);
 	rows_start(&scan);
-	while (rows_next_value(&scan, Anum_queue_key))
+	found = rows_next_value(&scan, Anum_queue_key);
+	while (found)
 	{
 		int64		kind = rows_int8(&scan, Anum_queue_key);
+		WaitingKindVisited visited = rows_is_being_inserted(&scan) ? KIND_TASK_GONE :
+			visit(kind, rows_text(&scan, Anum_queue_task_id), arg);
 
 		CHECK_FOR_INTERRUPTS();
 		passed++;
-		if (!visit(kind, rows_text(&scan, Anum_queue_task_id), arg) || kind == last)
-			break;
+		if (visited == KIND_TASK_GONE)
+			found = rows_next(&scan);
+		else
+			found = visited == KIND_VISITED && kind < last &&
+				rows_next_value(&scan, Anum_queue_key);
 	}
 	pages = queue_pages() - pages - (passed + 1) * QUEUE_DESCENT_PAGES;
 	passed += Max(pages, 0) * QUEUE_PAGE_COSTS + scan.dead;

@@ -5,9 +5,14 @@
  *
  * The number of a kind consists of the anchor (24 bits) and the digest (40
  * bits) of its requirement.  So the number itself says which agents may fit
- * it, and what is cached about it never becomes stale.  Different requirements
- * may have the same number, though this is unlikely; in that case only a hint
- * is wrong, because the router judges each task by its own request.
+ * it.  Different requirements may have the same number, though this is
+ * unlikely; in that case only a hint is wrong, because the router judges each
+ * task by its own request.
+ *
+ * The same request may have another requirement, and hence belong to another
+ * kind, after the routing rules have changed, or when cards begin or cease to
+ * limit delegation.  Then everything that is cached is discarded.  The rows
+ * stay under the old number until ticks have tried them again.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +25,8 @@
 typedef struct WaitingKind
 {
 	int64		kind;			/* key */
+	bool		is_old;			/* its tasks belong to other kinds by now, and
+								 * each may require something else */
 	Slice		holder;			/* for offered tasks: the agent that has them */
 	Requirement requirement;
 	QueuePlace	place;			/* where reading its queue starts */
@@ -41,20 +48,28 @@ extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
 /*
  * Returns what a kind requires.  Unless it is cached, it is read from the
  * request of any task that waits with it.  Returns NULL if that task has gone
- * in the meantime, or if by the current rules (routing/rule.h) it is of
- * another kind.  Valid until the next call.  *was_read is set if the request
- * had to be read.
+ * in the meantime.  Valid until the next call.  *was_read is set if the
+ * request had to be read.
  */
 extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
 
 /* The same if it is cached, and NULL if it is not. */
 extern WaitingKind *waiting_kind_known(int64 kind);
 
-typedef bool (*WaitingKindVisit) (int64 kind, Slice task_id, void *arg);
+typedef enum WaitingKindVisited
+{
+	KIND_VISITED,
+	KIND_TASK_GONE,				/* visit it again with another task, if it has
+								 * one */
+	KIND_LAST					/* visit no more kinds */
+} WaitingKindVisited;
+
+typedef WaitingKindVisited (*WaitingKindVisit) (int64 kind, Slice task_id, void *arg);
 
 /*
  * Calls visit for each kind from first to last that has a row, with a task of
- * the kind, and returns what that cost, in rows.  visit returns false to stop.
+ * the kind, and returns what that cost, in rows.  Rows that other transactions
+ * are inserting do not count.
  */
 extern int64 waiting_kind_visit(int64 first, int64 last, WaitingKindVisit visit, void *arg);
 

@@ -52,33 +52,19 @@ waiting_put_kind(Task *task, int64 kind)
 	waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now(), task->from_agent);
 }
 
-void
-waiting_put_back(Task *task, const Requirement *requirement)
-{
-	waiting_insert(task, waiting_kind_of(requirement), task->left_no, task->left_since,
-				   task->from_agent);
-}
-
-void
-waiting_put(Task *task, const Requirement *requirement)
-{
-	int64		kind = waiting_kind_of(requirement);
-
-	if (task->queue_no != 0 && task->queue_kind == kind)
-		return;
-	waiting_remove(task);
-	waiting_put_kind(task, kind);
-}
-
-void
-waiting_remove(Task *task)
+/*
+ * Takes the task out of its queue, if it is in one, and notes its place.
+ * Returns false if there was no row.
+ */
+static bool
+waiting_take_out(Task *task)
 {
 	ItemPointerData tid;
 	RowScan		scan;
 	bool		found;
 
 	if (task->queue_no == 0)
-		return;
+		return false;
 	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
 	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
@@ -96,6 +82,45 @@ waiting_remove(Task *task)
 		rows_delete(TABLE_WAITING, &tid);
 	task->queue_no = 0;
 	task->queue_kind = 0;
+	return found;
+}
+
+void
+waiting_remove(Task *task)
+{
+	(void) waiting_take_out(task);
+}
+
+static void
+waiting_put_back_kind(Task *task, int64 kind)
+{
+	waiting_insert(task, kind, task->left_no, task->left_since, task->from_agent);
+	queue_note_return();
+}
+
+void
+waiting_put_back(Task *task, const Requirement *requirement)
+{
+	waiting_put_back_kind(task, waiting_kind_of(requirement));
+}
+
+void
+waiting_put(Task *task, const Requirement *requirement)
+{
+	int64		kind = waiting_kind_of(requirement);
+
+	if (task->queue_no != 0 && task->queue_kind == kind)
+		return;
+	if (waiting_take_out(task))
+		waiting_put_back_kind(task, kind);
+	else
+		waiting_put_kind(task, kind);
+}
+
+bool
+waiting_is_of_kind(const Task *task, const Requirement *requirement)
+{
+	return task->queue_kind == waiting_kind_of(requirement);
 }
 
 /*

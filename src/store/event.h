@@ -49,8 +49,8 @@ typedef struct Event
 								 * task, or absent */
 	bool		late;
 	bool		internal;		/* comes from the database itself */
-	bool		has_new_id;		/* its ID was made for it just now, so no other
-								 * event can have it */
+	bool		has_new_id;		/* its ID was made for it just now, so nobody
+								 * else can have known it */
 } Event;
 
 /*

@@ -1,7 +1,7 @@
 -- Claims take the tasks in the order of the queue, however the agent's session
 -- looks for them (DESIGN 4, ready; src/queue/queue.h).
 \ir ../fixtures/tap.sql
-SELECT plan(6);
+SELECT plan(7);
 SET clutch.notify = off;
 SET clutch.aging = 0;
 SET clutch.breaker_failures = 0;
@@ -75,5 +75,20 @@ SELECT is(fixture.claimed('agent:old', 2), 'first 1 new, second 1 new', 'a task 
 SELECT fixture.at(60) \g /dev/null
 SELECT is(fixture.claimed('agent:old', 1), 'low 1 new', 'but before those that are not older when it has aged');
 COMMIT;
+
+-- While a claim goes on, a trigger makes the session look at the tasks of more
+-- agents than it keeps places for.
+SELECT fixture.agent('many' || n, 1, '{skill:many}') FROM generate_series(1, 10050) n \g /dev/null
+SELECT fixture.agent('takes', 9, '{skill:takes}') \g /dev/null
+SELECT fixture.ask('takes' || n, NULL, 'skill:takes') FROM generate_series(1, 9) n \g /dev/null
+CREATE FUNCTION fixture.claim_many() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.claim('agent:many' || n) FROM generate_series(9900, 10050) n;
+	RETURN NULL;
+END $$;
+SELECT clutch.claim('agent:many' || n) FROM generate_series(1, 9900) n \g /dev/null
+CREATE TRIGGER claim_many AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.accept') EXECUTE FUNCTION fixture.claim_many();
+SELECT is((SELECT string_agg(fixture.claimed('agent:takes', 3), ', ') FROM generate_series(1, 3)), (SELECT string_agg(format('takes%s 1 new', n), ', ' ORDER BY n) FROM generate_series(1, 9) n), 'a claim goes on in order when its session has forgotten all places');
+DROP TRIGGER claim_many ON clutch.events;
 SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
 SELECT * FROM finish();

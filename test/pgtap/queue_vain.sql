@@ -1,0 +1,91 @@
+-- Tasks that are tried in vain hide no others, and neither do changes of the
+-- rules: P4, for what waits (src/queue/waiting_vain.h, waiting_kind.h).
+\ir ../fixtures/tap.sql
+SELECT plan(17);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+SET clutch.breaker_failures = 0;
+
+-- An agent that may spend nothing more on run:R, where n tasks wait that only it could do.
+CREATE FUNCTION pg_temp.spent(who text, n integer) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.agent(who, 1, ARRAY['skill:' || who], '{"max_cost": 5}');
+	PERFORM fixture.ask(who || '_spends', NULL, 'skill:' || who, NULL, NULL, 'run:R');
+	PERFORM fixture.settle(), clutch.claim('agent:' || who);
+	PERFORM clutch.finish('agent:' || who, who || '_spends', usage => '{"cost": 5}');
+	PERFORM fixture.ask(format('%s_%s', who, lpad(i::text, 3, '0')), NULL, 'skill:' || who, NULL, NULL, 'run:R') FROM generate_series(1, n) i;
+	PERFORM fixture.ask(who || '_busy', NULL, 'skill:' || who, NULL, NULL, 'run:Q');
+	PERFORM fixture.settle(), clutch.claim('agent:' || who);
+END $$;
+
+-- ------------------------------------------------- behind what is tried in vain
+SELECT pg_temp.spent('a', 300), fixture.ask('a_want', NULL, 'skill:a', NULL, NULL, 'run:Q') \g /dev/null
+SELECT is(fixture.states('a_want'), 'a_want pending capacity NO_CAPACITY', 'behind 300 tasks whose run is too expensive for the agent, one waits for room');
+SELECT clutch.finish('agent:a', 'a_busy') \g /dev/null
+SELECT is(fixture.claimed('agent:a'), 'a_want 1 new', 'the agent finds it as soon as it asks');
+SELECT fixture.agent('a', 1, '{skill:a}', '{"max_cost": 6}') \g /dev/null
+SELECT clutch.finish('agent:a', 'a_want') \g /dev/null
+SELECT is(fixture.claimed('agent:a'), 'a_001 1 new', 'and begins again at the first one when its card allows more');
+
+SELECT pg_temp.spent('b', 200), fixture.ask('b_want', NULL, 'skill:b', NULL, NULL, 'run:Q'), clutch.finish('agent:b', 'b_busy') \g /dev/null
+SELECT is(fixture.states('b_want'), 'b_want pending capacity NO_CAPACITY', 'what frees a slot does not try all of them');
+SELECT clutch.tick() FROM generate_series(1, 9) \g /dev/null
+SELECT is(fixture.state('b_want'), 'assigned agent:b 1', 'but a few ticks do, for an agent that does not ask');
+
+-- ------------------------------------------------- several agents of a session
+SELECT fixture.agent('d', 1, '{skill:d}'), fixture.ask('d_busy', NULL, 'skill:d') \g /dev/null
+SELECT clutch.claim('agent:d') \g /dev/null
+SELECT pg_temp.spent('c', 0) \g /dev/null
+SELECT clutch.finish('agent:c', 'c_busy'), fixture.agent('d', 1, '{skill:d,skill:c}') \g /dev/null
+BEGIN;
+SELECT fixture.ask('c_' || n, NULL, 'skill:c', NULL, NULL, 'run:R') FROM generate_series(1, 600) n \g /dev/null
+SELECT is(fixture.claimed('agent:c'), 'nothing', 'what one agent tries in vain');
+SELECT clutch.finish('agent:d', 'd_busy'), fixture.settle() \g /dev/null
+SELECT is(fixture.state('c_1'), 'assigned agent:d 1', 'is still there for another one in the same session, from the first task on');
+COMMIT;
+
+-- ----------------------------------------------------------- tasks that return
+SET clutch.aging = 0;
+SELECT fixture.agent('e', 1, '{skill:e}'), fixture.ask('e_busy', NULL, 'skill:e') \g /dev/null
+SELECT clutch.claim('agent:e') \g /dev/null
+BEGIN;
+SELECT fixture.ask('e_' || n, NULL, 'skill:e', '{"priority": 1}') FROM generate_series(1, 2000) n \g /dev/null
+SELECT clutch.cancel('e_' || n) FROM generate_series(1, 2000) n \g /dev/null
+SELECT fixture.ask('e_first', NULL, 'skill:e', '{"priority": 1}'), clutch.finish('agent:e', 'e_busy'), fixture.settle() \g /dev/null
+SELECT fixture.ask('e_second', NULL, 'skill:e', '{"priority": 1}'), fixture.ask('e_urgent', NULL, 'skill:e', '{"priority": 3}'), fixture.settle() \g /dev/null
+SELECT is(fixture.claimed('agent:e'), 'e_urgent 1 new', 'an urgent task displaces one that nobody has begun');
+SELECT clutch.finish('agent:e', 'e_urgent'), fixture.settle() \g /dev/null
+SELECT is(fixture.claimed('agent:e'), 'e_first 2 new', 'which is before those that came later, also behind thousands of dead entries');
+COMMIT;
+
+-- ------------------------------------------------------------ when rules change
+CREATE FUNCTION pg_temp.says(text text) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('payload', jsonb_build_object('text', text)) $$;
+SELECT fixture.agent('f', 1, '{skill:f}'), fixture.ask('f_busy', NULL, 'skill:f') \g /dev/null
+SELECT clutch.claim('agent:f') \g /dev/null
+SELECT fixture.ask('f_' || n, NULL, 'skill:f', NULL, NULL, 'run:1', pg_temp.says('alpha')) FROM generate_series(1, 2) n \g /dev/null
+INSERT INTO clutch.routing_rule (name, words, send_to) VALUES ('alpha', '{alpha}', 'agent:f');
+SELECT clutch.finish('agent:f', 'f_busy') \g /dev/null
+SELECT is(fixture.state('f_1'), 'assigned agent:f 1', 'what waited before a rule came is given to the agent that the rule names');
+SELECT fixture.ask('f_3', NULL, 'skill:f', NULL, NULL, 'run:1', pg_temp.says('alpha')) \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(DISTINCT kind) FROM clutch.waiting WHERE task_id IN ('f_2', 'f_3')), 1::bigint, 'a tick puts the others into the queue of those that have come since');
+SELECT clutch.claim('agent:f') \g /dev/null
+SELECT clutch.finish('agent:f', 'f_1') \g /dev/null
+SELECT is(fixture.claimed('agent:f'), 'f_2 1 new', 'where they come first');
+
+-- f_3 still waits for the agent that the rule names, and h_1 does not any more
+SELECT fixture.agent('h', 1, '{skill:f}') \g /dev/null
+SELECT fixture.ask('h_1', NULL, 'skill:f', NULL, NULL, 'run:1', pg_temp.says('alpha and beta')) \g /dev/null
+SELECT is(fixture.states('h_1'), 'h_1 pending capacity NO_CAPACITY', 'another agent does not get it');
+UPDATE clutch.routing_rule SET path = '$.payload ? (@.text == "alpha")' WHERE name = 'alpha';
+SELECT clutch.tick() FROM generate_series(1, 9) \g /dev/null
+SELECT is(fixture.state('h_1'), 'assigned agent:h 1', 'until the rule lets it go, which ticks find out');
+SELECT is(fixture.states('f_3'), 'f_3 pending capacity NO_CAPACITY', 'and the others stay');
+
+-- the first card that says whose requests an agent takes
+SELECT fixture.ask('g_1', NULL, 'skill:g') \g /dev/null
+SELECT fixture.agent('g', 1, '{skill:g}', more => '{"security": {"serves": ["agent:ui"]}}') \g /dev/null
+SELECT is(fixture.claimed('agent:g'), 'g_1 1 new', 'an agent that takes only the requests of some finds what has waited for it');
+
+SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
+SELECT * FROM finish();
