@@ -5,12 +5,17 @@
 
 . "$(dirname "$0")/lib.sh"
 
+# Removes the folder.  The server may still be writing its own profile there.
+remove_work() {
+	timeout 20 sh -c 'until rm -rf "$1" 2>/dev/null; do sleep 0.1; done' sh "$WORK"
+}
+
 finish() {
 	local status=$?
 	trap - EXIT
 	trap '' INT TERM HUP	# make passes a signal on to a script that already has it
 	end_child
-	[ -z "$WORK" ] || { cluster_stop immediate; rm -rf "$WORK"; }
+	[ -z "$WORK" ] || { cluster_stop immediate; remove_work; }
 	exit $status
 }
 trap finish EXIT
