@@ -107,6 +107,16 @@ offer_route_place(const WaitingPlace *place, void *arg)
 	return tried;
 }
 
+int
+offer_to_all(int n)
+{
+	int			routed = 0;
+
+	if (!waiting_is_empty())
+		(void) waiting_try_kinds(n, offer_route_place, &routed);
+	return routed;
+}
+
 static void
 offer_file_anew(const WaitingPlace *place)
 {
@@ -147,15 +157,11 @@ offer_check_kind(const WaitingPlace *place)
 #define CHECKED_PER_TICK	100
 
 int
-offer_to_all(int n)
+offer_check_kinds(int n)
 {
-	int			routed = 0;
-
-	if (waiting_is_empty())
-		return 0;
-	(void) waiting_try_kinds(n, offer_route_place, &routed);
-	waiting_see_next(CHECKED_PER_TICK, offer_check_kind);
-	return routed;
+	if (!waiting_is_empty())
+		waiting_see_next(Min(n, CHECKED_PER_TICK), offer_check_kind);
+	return 0;
 }
 
 /* ----------------------------------------------------------- consequences */

@@ -30,6 +30,13 @@ extern int	offer_work(Slice agent_id, int n, bool claims);
 extern int	offer_to_all(int n);
 
 /*
+ * Puts waiting tasks into the queues of what they require by now, since the
+ * rules may have changed.  Checks the next n of them or fewer, continuing where
+ * this backend's last call stopped.  Returns 0.
+ */
+extern int	offer_check_kinds(int n);
+
+/*
  * Would offer_settle do nothing but wake the agent, because nothing is
  * waiting?
  */

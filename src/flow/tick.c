@@ -100,6 +100,7 @@ tick_run(void *arg)
 	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics");
 	report->routed = report->due.routed +
 		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed");
+	(void) tick_part_try(offer_check_kinds, tick->n, "waiting tasks cannot be adapted to changed rules");
 }
 
 TickReport
