@@ -165,7 +165,7 @@ a2a_form_fits(const Json *envelope, A2aForm form)
 		case A2A_TASK:
 		case A2A_STATUS:
 			return type == MSG_TASK_ACCEPT || type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR ||
-				type == MSG_TASK_CANCEL || type == MSG_TASK_TIMEOUT;
+				type == MSG_TASK_CANCEL || type == MSG_TASK_TIMEOUT || type == MSG_ROUTING_FAILURE;
 		case A2A_ARTIFACT:
 			return type == MSG_TASK_PROGRESS;
 		case A2A_METHOD:

@@ -274,6 +274,12 @@ extern Json *adapter_member(const Json *raw, const char *path);
 #define ADAPTER_REPLY	"/reply"
 
 /*
+ * The note that is true in a reply by an agent whose card has a schema for what
+ * was requested, so the client expects a value that fits it.
+ */
+#define ADAPTER_STRUCTURED	"/structured"
+
+/*
  * Was the envelope made from a document of this dialect?  It was if
  * meta.<name> has one of the members that every translation writes: "native",
  * "kept", "part_of" or "stub".  All other members may also be data of the

@@ -329,6 +329,8 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 {
 	Slice		method = adapter_require_word(self, raw, "/method");
 
+	if (json_is(json_get(raw, "/id"), JSON_NULL))
+		adapter_fault(self, "/id", "WRONG_TYPE", "it must be a text or a number");
 	(void) adapter_find(self, raw, "/params", JSON_OBJECT);
 	if (slice_is(method, "tools/call"))
 		return mcp_read_call(self, raw, context);

@@ -112,7 +112,7 @@ extern bool mcp_has_content(const Json *result);
  * mcp_read_content returns true.
  */
 extern bool mcp_read_content(const Adapter *self, const Json *raw, const char *at, Json *envelope);
-extern void mcp_write_content(const Json *envelope, Json *raw, const char *at, bool is_structured);
+extern void mcp_write_content(const Adapter *self, const Json *envelope, Json *raw, const char *at, bool is_structured);
 
 /*
  * The same for a result with "isError".  Its first text becomes the message of

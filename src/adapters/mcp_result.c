@@ -148,25 +148,64 @@ mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
 	return envelope;
 }
 
+static bool
+mcp_has_texts(const Json *block, const char *one, const char *other)
+{
+	return json_get_kind(block, one, JSON_TEXT) != NULL && json_get_kind(block, other, JSON_TEXT) != NULL;
+}
+
+/* Is it a block that clients know, with the members that they require? */
+static bool
+mcp_is_block(const Json *block)
+{
+	if (json_says(block, "/type", "text"))
+		return json_get_kind(block, "/text", JSON_TEXT) != NULL;
+	if (json_says(block, "/type", "image") || json_says(block, "/type", "audio"))
+		return mcp_has_texts(block, "/data", "/mimeType");
+	if (json_says(block, "/type", "resource_link"))
+		return mcp_has_texts(block, "/uri", "/name");
+	return json_says(block, "/type", "resource") &&
+		(mcp_has_texts(block, "/resource/uri", "/resource/text") || mcp_has_texts(block, "/resource/uri", "/resource/blob"));
+}
+
+/*
+ * Can these values, which may be NULL, be the content and the structured
+ * content of a result?  What came from a server is written as it was.
+ */
+static bool
+mcp_may_be_written(const Adapter *self, const Json *envelope, const Json *content, const Json *structured)
+{
+	if (adapter_was_foreign(self, envelope) && !json_is_true(adapter_noted(self, envelope, ""), ADAPTER_REPLY))
+		return true;
+	if ((content != NULL && !json_is(content, JSON_ARRAY)) || (structured != NULL && !json_is(structured, JSON_OBJECT)))
+		return false;
+	for (int i = 0; content != NULL && i < content->n; i++)
+		if (!mcp_is_block(content->items[i]))
+			return false;
+	return true;
+}
+
 /* Does the payload consist only of members that are parts of a result? */
 static bool
-mcp_is_plain(const Json *payload)
+mcp_is_plain(const Adapter *self, const Json *envelope)
 {
+	const Json *payload = json_get(envelope, "/payload");
 	Json	   *text = json_get_kind(payload, "/text", JSON_TEXT);
 	Json	   *content = json_get_kind(payload, "/content", JSON_ARRAY);
-	int			n = (text != NULL) + (content != NULL) + (json_get(payload, "/structured") != NULL);
+	Json	   *structured = json_get(payload, "/structured");
+	int			n = (text != NULL) + (content != NULL) + (structured != NULL);
 
-	return payload->n == n && (text == NULL || content == NULL);
+	return payload->n == n && (text == NULL || content == NULL) && mcp_may_be_written(self, envelope, content, structured);
 }
 
 void
-mcp_write_content(const Json *envelope, Json *raw, const char *at, bool is_structured)
+mcp_write_content(const Adapter *self, const Json *envelope, Json *raw, const char *at, bool is_structured)
 {
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *structured = json_get(payload, "/structured");
 	Json	   *content = json_new_array();
 
-	if (is_structured || !mcp_is_plain(payload))
+	if (is_structured || !mcp_is_plain(self, envelope))
 	{
 		json_add(content, mcp_text_block(json_print(payload)));
 		structured = payload;
@@ -175,6 +214,8 @@ mcp_write_content(const Json *envelope, Json *raw, const char *at, bool is_struc
 		json_add(content, mcp_text_block(json_get_text(payload, "/text")));
 	else if (json_get(payload, "/content") != NULL)
 		content = json_get(payload, "/content");
+	if (structured == NULL && json_is_true(adapter_noted(self, envelope, ""), ADAPTER_STRUCTURED))
+		structured = payload;
 	json_put(raw, psprintf("%s/content", at), mcp_content_with_links(content, envelope));
 	json_put(raw, psprintf("%s/structuredContent", at), structured);
 }
@@ -186,7 +227,7 @@ mcp_write_result(const Adapter *self, const Json *envelope)
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
-	mcp_write_content(envelope, raw, "/result", mcp_is_form(self, envelope, "structured"));
+	mcp_write_content(self, envelope, raw, "/result", mcp_is_form(self, envelope, "structured"));
 	mcp_write_related_task(self, envelope, raw, "/result");
 	return raw;
 }
@@ -229,11 +270,18 @@ mcp_read_tool_failure(const Adapter *self, const Json *raw, const Json *context)
 void
 mcp_write_failure(const Adapter *self, const Json *envelope, Json *raw, const char *at)
 {
-	Json	   *others = json_get_kind(envelope, "/payload/details/content", JSON_ARRAY);
+	Json	   *details = json_get_kind(envelope, "/payload/details", JSON_OBJECT);
+	Json	   *others = json_get_kind(details, "/content", JSON_ARRAY);
+	Json	   *structured = adapter_member(details, "/structured");
 	Slice		message = json_get_text(envelope, "/payload/message");
 	Json	   *content = json_new_array();
 	int64		text_at = 0;
 
+	if (!mcp_may_be_written(self, envelope, others, structured))
+	{
+		others = NULL;
+		structured = details;
+	}
 	(void) json_get_int(adapter_noted(self, envelope, ""), "/text_at", &text_at);
 	if (text_at < 0 && !slice_is(message, TOOL_FAILED))
 		text_at = 0;
@@ -246,7 +294,7 @@ mcp_write_failure(const Adapter *self, const Json *envelope, Json *raw, const ch
 	if (content->n <= text_at)
 		json_add(content, mcp_text_block(message));
 	json_put(raw, psprintf("%s/content", at), content);
-	json_put(raw, psprintf("%s/structuredContent", at), adapter_member(envelope, "/payload/details/structured"));
+	json_put(raw, psprintf("%s/structuredContent", at), structured);
 	json_put(raw, psprintf("%s/isError", at), json_of_bool(true));
 }
 

@@ -178,7 +178,7 @@ mcp_put_status(const Adapter *self, const Json *envelope, Json *raw, const char 
 		json_put(raw, psprintf("%s/inputRequests", at), json_get(envelope, "/payload/input_requests"));
 	}
 	else if (type == MSG_TASK_RESULT)
-		mcp_write_content(envelope, raw, psprintf("%s/result", at), slice_is(holds, HOLDS_STRUCTURED));
+		mcp_write_content(self, envelope, raw, psprintf("%s/result", at), slice_is(holds, HOLDS_STRUCTURED));
 	else if (!fails)
 		mcp_write_failure(self, envelope, raw, psprintf("%s/result", at));
 	else if (!mcp_write_error_at(self, envelope, raw, psprintf("%s/error", at)))

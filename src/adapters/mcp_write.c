@@ -151,6 +151,68 @@ mcp_write_request(const Adapter *self, const Json *envelope)
 	return mcp_write_call(self, envelope, name, adapter_payload(self, envelope));
 }
 
+/* Returns the first member of the payload with one of these names that is a text, or NULL. */
+static Json *
+mcp_said(const Json *envelope, const char *const names[])
+{
+	Json	   *said = NULL;
+
+	for (int i = 0; names[i] != NULL && said == NULL; i++)
+		said = json_get_kind(envelope, psprintf("/payload/%s", names[i]), JSON_TEXT);
+	return said;
+}
+
+/*
+ * May a client be asked for a value of this schema?  The protocol allows only
+ * objects without objects in them.
+ */
+static bool
+mcp_is_form_schema(const Json *schema)
+{
+	static const char *const kinds[] = {"string", "number", "integer", "boolean", "array"};
+	const Json *properties = json_get_kind(schema, "/properties", JSON_OBJECT);
+
+	if (properties == NULL || !json_says(schema, "/type", "object"))
+		return false;
+	for (int i = 0; i < properties->n; i++)
+	{
+		Slice		kind = json_get_text(properties->items[i], "/type");
+		int			k = 0;
+
+		while (k < lengthof(kinds) && !slice_is(kind, kinds[k]))
+			k++;
+		if (k == lengthof(kinds))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Writes a question that is not one of a server.  The parts of it that the
+ * client would refuse are left out, because it would not ask at all.
+ */
+static void
+mcp_put_question(const Json *envelope, bool is_url, Json *raw)
+{
+	static const char *const questions[] = {"question", "text", "message", NULL};
+	Json	   *question = mcp_said(envelope, questions);
+	Json	   *schema = json_get(envelope, "/payload/input_schema");
+	Json	   *url = json_get_kind(envelope, "/payload/url", JSON_TEXT);
+
+	json_put(raw, "/params/message", question != NULL ? question : json_of_cstring("Input is required."));
+	if (is_url && url != NULL)
+	{
+		json_put_cstring(raw, "/params/mode", "url");
+		json_put(raw, "/params/elicitationId", json_get(envelope, "/id"));
+		json_put(raw, "/params/url", url);
+		return;
+	}
+	json_put_cstring(raw, "/params/requestedSchema/type", "object");
+	json_put(raw, "/params/requestedSchema/properties", json_new_object());
+	if (mcp_is_form_schema(schema))
+		json_put(raw, "/params/requestedSchema", schema);
+}
+
 static Json *
 mcp_write_question(const Adapter *self, const Json *envelope, bool is_url)
 {
@@ -158,14 +220,31 @@ mcp_write_question(const Adapter *self, const Json *envelope, bool is_url)
 
 	if (!adapter_was_foreign(self, envelope))
 	{
-		json_put_cstring(raw, "/params/message", "Input is required.");
-		json_put_cstring(raw, "/params/requestedSchema/type", "object");
-		json_put(raw, "/params/requestedSchema/properties", json_new_object());
+		mcp_put_question(envelope, is_url, raw);
+		return raw;
 	}
 	if (is_url)
 		json_put_cstring(raw, "/params/mode", "url");
 	adapter_rows_outbound(self, mcp_question_rows, envelope, raw);
 	return raw;
+}
+
+/* Writes progress that is not that of a server, without what a client would refuse. */
+static void
+mcp_put_progress(const Json *envelope, Json *raw)
+{
+	static const char *const messages[] = {"message", "text", NULL};
+	Json	   *progress = json_get_kind(envelope, "/payload/progress", JSON_NUMBER);
+	Json	   *total = json_get_kind(envelope, "/payload/total", JSON_NUMBER);
+	Json	   *message = mcp_said(envelope, messages);
+	Json	   *token = json_get(envelope, "/meta/clutch/reply_to");
+
+	json_put(raw, "/params/progressToken", token != NULL ? token : json_get(envelope, "/task_id"));
+	json_put(raw, "/params/progress", progress != NULL ? progress : json_of_int(0));
+	if (total != NULL)
+		json_put(raw, "/params/total", total);
+	if (message != NULL)
+		json_put(raw, "/params/message", message);
 }
 
 static Json *
@@ -181,12 +260,10 @@ mcp_write_progress(const Adapter *self, const Json *envelope)
 	if (is_url || json_says(envelope, "/payload/state", "input_required"))
 		return mcp_write_question(self, envelope, is_url);
 	raw = mcp_write_notification(self, envelope, "notifications/progress", json_new_object());
-	if (!adapter_was_foreign(self, envelope))
-	{
-		json_put(raw, "/params/progressToken", json_get(envelope, "/task_id"));
-		json_put(raw, "/params/progress", json_of_int(0));
-	}
-	adapter_rows_outbound(self, mcp_progress_rows, envelope, raw);
+	if (adapter_was_foreign(self, envelope))
+		adapter_rows_outbound(self, mcp_progress_rows, envelope, raw);
+	else
+		mcp_put_progress(envelope, raw);
 	return raw;
 }
 

@@ -8,6 +8,8 @@
 #include "clutch.h"
 
 #include "adapters/reply.h"
+
+#include "adapters/card.h"
 #include "adapters/translation.h"
 
 void
@@ -52,6 +54,26 @@ reply_make_error(Json *envelope, MessageType type)
 }
 
 /*
+ * Does the card of the agent say of which schema the result of the requested
+ * tool is?  A client of MCP refuses a result without a value for it.
+ */
+static bool
+reply_has_schema(const Reply *reply)
+{
+	const CardDialect *dialect = reply->card == NULL ? NULL : card_dialect_named(slice_of_cstring(reply->adapter->name));
+	Slice		name = json_get_text(reply->asked, "/params/name");
+	const Json *tools;
+
+	if (dialect == NULL || !slice_present(name))
+		return false;
+	tools = json_get_kind(card_write(dialect, reply->card), "/tools", JSON_ARRAY);
+	for (int i = 0; tools != NULL && i < tools->n; i++)
+		if (slice_equal(json_get_text(tools->items[i], "/name"), name))
+			return json_get(tools->items[i], "/outputSchema") != NULL;
+	return false;
+}
+
+/*
  * Returns the notes by which outbound makes a response.  "kept" is empty; that
  * it is there makes the envelope count as foreign, so the response gets no
  * carrier.
@@ -66,6 +88,8 @@ reply_notes(const Reply *reply, const Json *end)
 
 	json_put(notes, "/kept", json_new_array());
 	json_put(notes, ADAPTER_REPLY, json_of_bool(true));
+	if (reply_has_schema(reply))
+		json_put(notes, ADAPTER_STRUCTURED, json_of_bool(true));
 	for (int i = 0; i < lengthof(alike); i++)
 		json_put(notes, alike[i], adapter_noted(adapter, reply->request, alike[i]));
 	json_put(notes, "/rpc_id", json_get(reply->asked, "/id"));

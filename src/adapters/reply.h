@@ -28,6 +28,8 @@ typedef struct Reply
 	const Json *request;		/* the envelope that requested the task */
 	Slice		task_id;
 	Slice		thread_id;		/* of the task */
+	const Json *card;			/* of the agent that has ended the task; NULL
+								 * if it is not registered */
 
 	/* Set by reply_begin: */
 	const Json *asked;			/* the document of the request, or an empty
@@ -36,7 +38,7 @@ typedef struct Reply
 } Reply;
 
 /*
- * Begins the reply, whose first four members the caller has set.  This
+ * Begins the reply, whose first five members the caller has set.  This
  * translates the request back into its document, without artifacts.
  */
 extern void reply_begin(Reply *reply);

@@ -158,34 +158,59 @@ was_lost_too_often(const Call *call, const Endpoint *endpoint)
 	return endpoint != NULL && call_attempts(call) > endpoint->max_attempts;
 }
 
+/* Has this end, which was not late, become the end of the task? */
+static bool
+has_ended(const Task *task, MessageType type, int64 seq)
+{
+	return type == MSG_TASK_CANCEL ? task->status == TASK_CANCELLED :
+		type == MSG_TASK_TIMEOUT ? task->status == TASK_TIMED_OUT : task->result_seq == seq;
+}
+
 /*
- * Is the event a report or a cancellation that came too late to end its task,
- * or after which the task is retried?
+ * Does the progress, which was not late, say what the task is doing?  If the
+ * call is repeated, other events may have been sent meanwhile.  An artifact
+ * does not say what the task is doing.  A question does as long as it is not
+ * answered.
  */
 static bool
-reports_no_end(const Call *call)
+is_current(const Call *call, const Task *task, JsonbContainer *payload)
 {
-	Jsonb	   *envelope = event_read(call->seq, ROWS_LATEST);
-	MessageType type = envelope == NULL ? MSG_UNKNOWN : message_type_parse(document_get_text(&envelope->root, "type"));
-	Task	   *task = NULL;
+	Slice		state = payload == NULL ? SLICE_NONE : document_get_text(payload, "state");
 
-	if (type == MSG_TASK_RESULT || type == MSG_TASK_ERROR || type == MSG_TASK_TIMEOUT || type == MSG_TASK_CANCEL)
-		task = task_look(call->task_id, ROWS_LATEST);
-	if (task == NULL)
-		return false;
-	return type == MSG_TASK_CANCEL ? task->status != TASK_CANCELLED :
-		type == MSG_TASK_TIMEOUT ? task->status != TASK_TIMED_OUT : task->result_seq != call->seq;
+	if (call_attempts(call) == 1)
+		return true;
+	if (payload != NULL && slice_present(document_get_text(payload, "artifact_id")))
+		return true;
+	if (slice_is(state, "input_required") || slice_is(state, "auth_required"))
+		return task->status == TASK_INPUT_REQUIRED && task->question_seq == call->seq;
+	return !task_status_is_over(task->status);
 }
 
 /*
  * Would the call mislead the other side?  In A2A an event becomes the state of
- * its task, and clients do not ask again about a task that has ended.
+ * its task, and clients do not ask again about a task that has ended.  So
+ * nothing is sent that came too late, or that is not true any more.
  */
 static bool
 misleads(const Call *call, const Endpoint *endpoint)
 {
-	return call->kind == CALL_EVENT && endpoint != NULL && slice_is(endpoint->adapter, "a2a") &&
-		reports_no_end(call);
+	bool		late = false;
+	Jsonb	   *envelope;
+	MessageType type;
+	Task	   *task;
+
+	if (call->kind != CALL_EVENT || endpoint == NULL || !slice_is(endpoint->adapter, "a2a"))
+		return false;
+	envelope = event_read_received(call->seq, ROWS_LATEST, NULL, &late);
+	type = envelope == NULL ? MSG_UNKNOWN : message_type_parse(document_get_text(&envelope->root, "type"));
+	if (type != MSG_TASK_PROGRESS && type != MSG_TASK_RESULT && type != MSG_TASK_ERROR && type != MSG_TASK_TIMEOUT &&
+		type != MSG_TASK_CANCEL)
+		return false;
+	task = task_look(call->task_id, ROWS_LATEST);
+	if (late || task == NULL)
+		return late;
+	return type == MSG_TASK_PROGRESS ? !is_current(call, task, document_get_container(&envelope->root, "payload")) :
+		!has_ended(task, type, call->seq);
 }
 
 /* Returns why the call is not to be sent any more, or NULL if it is. */
@@ -202,7 +227,7 @@ reason_against(const Call *call, const Endpoint *endpoint)
 		return "the agent has ended its work on the task itself";
 	if (callee_is_called_off(call))
 		return "the task that has called the tool was cancelled or has timed out";
-	return misleads(call, endpoint) ? "the event was not the end of its task" : NULL;
+	return misleads(call, endpoint) ? "the event does not say what has become of its task" : NULL;
 }
 
 /*

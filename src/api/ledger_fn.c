@@ -145,7 +145,7 @@ put_leaf(int64 seq, const MerkleHash *hash, Datum *leaf)
 	StringInfoData bytes;
 	MerkleHash	is;
 
-	envelope = event_read_received(seq, ROWS_ACTIVE, &received_at);
+	envelope = event_read_received(seq, ROWS_ACTIVE, &received_at, NULL);
 	if (envelope == NULL)
 		return false;
 	initStringInfo(&bytes);

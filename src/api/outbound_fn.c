@@ -15,6 +15,7 @@
 #include "api/result.h"
 #include "api/visible.h"
 #include "miscadmin.h"
+#include "registry/agent.h"
 
 PG_FUNCTION_INFO_V1(clutch_outbound);
 PG_FUNCTION_INFO_V1(clutch_reply);
@@ -94,6 +95,15 @@ reply_find_adapter(const Json *request)
 	return NULL;
 }
 
+/* Returns the card of the agent, or NULL if it is not registered. */
+static Json *
+reply_find_card(Slice agent_id)
+{
+	Jsonb	   *card = slice_present(agent_id) ? agent_read_document(agent_id) : NULL;
+
+	return card == NULL ? NULL : json_read(card);
+}
+
 static Json *
 reply_write(Reply *reply, Jsonb *end)
 {
@@ -133,6 +143,6 @@ clutch_reply(PG_FUNCTION_ARGS)
 	if (adapter == NULL)
 		PG_RETURN_NULL();
 	adapter->named = true;
-	reply = (Reply) {adapter, request, task->task_id, task->thread_id};
+	reply = (Reply) {adapter, request, task->task_id, task->thread_id, reply_find_card(task->agent_id)};
 	PG_RETURN_JSONB_P(json_write(reply_write(&reply, end)));
 }

@@ -301,17 +301,6 @@ outgoing_put_interrupt(DocumentBuilder *b, Jsonb *question)
 		document_put_text(b, "interrupt", id);
 }
 
-/*
- * Does the event tell a client of A2A that its task was cancelled?  Written as
- * it is, it would ask the client to cancel the task.
- */
-static bool
-outgoing_tells_cancel(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
-{
-	return call->kind == CALL_EVENT && slice_is(endpoint->adapter, "a2a") &&
-		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_CANCEL));
-}
-
 /* Does the endpoint's header "accept" contain the media type of a stream? */
 static bool
 outgoing_accepts_stream(const Endpoint *endpoint)
@@ -341,13 +330,12 @@ outgoing_streaming_method(const Call *call, const Endpoint *endpoint, Slice vers
 /*
  * Returns the notes that the adapter needs in addition to the envelope, or
  * NULL: the version and the method of A2A in which the document is to be
- * written, the form of a cancellation and, for an answer, the IDs by which the
- * other side knows the task and the question.
+ * written and, for an answer, the IDs by which the other side knows the task
+ * and the question.
  */
 static Jsonb *
-outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
+outgoing_notes(const Call *call, const Endpoint *endpoint)
 {
-	bool		tells_cancel = outgoing_tells_cancel(call, endpoint, envelope);
 	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
 	const char *method = outgoing_streaming_method(call, endpoint, version);
 	Jsonb	   *question = callee_question(call);
@@ -355,14 +343,12 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
 	DocumentBuilder b;
 
-	if (!slice_present(version) && method == NULL && asked == NULL && !tells_cancel)
+	if (!slice_present(version) && method == NULL && asked == NULL)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
 	if (method != NULL)
 		document_put_cstring(&b, "method", method);
-	if (tells_cancel)
-		document_put_cstring(&b, "form", "status");
 	if (asked != NULL && outgoing_is_repetition(endpoint, question, asked))
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL && !outgoing_put_response(&b, endpoint, asked))
@@ -391,15 +377,19 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 	if (call->kind == CALL_CANCEL)
 		return outgoing_cancel(call, endpoint);
 	envelope = outgoing_envelope(call, endpoint, call->seq);
-	document = outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
+	if (outgoing_is_push(call, endpoint))
+		return outgoing_push(call, endpoint, envelope);
+	document = outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
 	return slice_is(endpoint->adapter, "mcp") ? outgoing_as_task(document, endpoint->serves) : document;
 }
 
 /* -------------------------------------------------------------------- headers */
 
 static const char *
-outgoing_content_type(Jsonb *document, const Endpoint *endpoint)
+outgoing_content_type(const Call *call, Jsonb *document, const Endpoint *endpoint)
 {
+	if (outgoing_is_push(call, endpoint) && !slice_is(outgoing_a2a_version(endpoint), "0.3"))
+		return "application/a2a+json";
 	if (slice_is(endpoint->adapter, "http") && JB_ROOT_IS_OBJECT(document) &&
 		slice_present(document_get_text(&document->root, "specversion")))
 		return "application/cloudevents+json";
@@ -420,7 +410,7 @@ outgoing_headers(const Call *call, const Endpoint *endpoint, Jsonb *document, Sl
 	DocumentBuilder b;
 
 	document_begin(&b);
-	outgoing_put_header(&b, endpoint, "content-type", outgoing_content_type(document, endpoint));
+	outgoing_put_header(&b, endpoint, "content-type", outgoing_content_type(call, document, endpoint));
 	if (slice_is(endpoint->adapter, "mcp"))
 		outgoing_put_header(&b, endpoint, "accept", "application/json, text/event-stream");
 	if (slice_is(endpoint->adapter, "a2a"))

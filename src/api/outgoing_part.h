@@ -27,6 +27,12 @@ extern void outgoing_require_callee(const Call *call, const Endpoint *endpoint, 
  */
 extern bool outgoing_is_asked_by_request(JsonbContainer *asked, JsonbValue *id);
 
+/* --- outgoing_push.c --- */
+
+/* Does the call tell a client of A2A what has become of its task? */
+extern bool outgoing_is_push(const Call *call, const Endpoint *endpoint);
+extern Jsonb *outgoing_push(const Call *call, const Endpoint *endpoint, Jsonb *event);
+
 /* --- outgoing_cancel.c --- */
 
 /* Returns the document of a CALL_CANCEL, or NULL if the dialect cannot name the task. */

@@ -23,7 +23,7 @@
 static void
 redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 {
-	Jsonb	   *document = event_read_received(seq, ROWS_LATEST, received_at);
+	Jsonb	   *document = event_read_received(seq, ROWS_LATEST, received_at, NULL);
 
 	if (document == NULL)
 		ereport(ERROR,

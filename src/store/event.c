@@ -112,11 +112,11 @@ event_form_tuple(const Event *event, TupleDesc desc)
 Jsonb *
 event_read(int64 seq, RowSnapshot which)
 {
-	return event_read_received(seq, which, NULL);
+	return event_read_received(seq, which, NULL, NULL);
 }
 
 Jsonb *
-event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at)
+event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at, bool *late)
 {
 	Jsonb	   *envelope = NULL;
 	RowScan		scan;
@@ -129,6 +129,8 @@ event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at)
 		envelope = rows_jsonb(&scan, Anum_event_envelope);
 		if (received_at != NULL)
 			*received_at = rows_timestamp(&scan, Anum_event_received_at);
+		if (late != NULL)
+			*late = rows_bool(&scan, Anum_event_late);
 	}
 	rows_end(&scan);
 	return envelope;

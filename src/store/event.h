@@ -87,10 +87,10 @@ extern Jsonb *event_read(int64 seq, RowSnapshot which);
 extern Jsonb *event_read_of_run(Slice id, Slice run_id, RowSnapshot which);
 
 /*
- * The same by its seq, and also when it was received, if received_at is not
- * NULL.
+ * The same by its seq, and also when it was received and whether it came too
+ * late to have an effect, if these are not NULL.
  */
-extern Jsonb *event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at);
+extern Jsonb *event_read_received(int64 seq, RowSnapshot which, TimestampTz *received_at, bool *late);
 
 /*
  * Leaves the receipt of a row, for the function that has inserted the row to

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 27);
+SELECT plan((SELECT count(*)::int FROM outcome) + 50);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -66,6 +66,31 @@ SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": 
 	'nobody says what only the database says');
 SELECT throws_ok($$SELECT clutch.inbound('{"jsonrpc": "2.0", "result": {"content": []}}', 'mcp')$$, 'KL014', NULL, 'a result is one of a request');
 SELECT is(clutch.can_handle('{"jsonrpc": "2.0", "id": 1, "method": "eth/call", "params": {}}'), NULL, 'a method of another protocol is none of this one');
+
+-- what a worker says in other words than the protocol's is not lost, and not what a client would refuse
+SELECT is(d #- '{result,_meta}' -> 'result', jsonb_build_object('content', jsonb_build_array(jsonb_build_object('type', 'text', 'text', p::text)), 'structuredContent', p), 'what is no content is data: ' || p::text)
+FROM fixture.native, unnest(ARRAY['{"content": ["a", "b"]}', '{"content": [{"title": "x"}]}', '{"content": [{"type": "image", "data": "AAAA"}]}', '{"content": [{"type": "video", "data": "AAAA", "mimeType": "v/x"}]}',
+		'{"structured": "yes"}', '{"structured": [1]}', '{"structured": null}', '{"text": "a", "structured": 7}']::jsonb[]) AS p,
+	LATERAL clutch.outbound(envelope || jsonb_build_object('type', 'task.result', 'payload', p), 'mcp') AS d WHERE name = 'task.error';
+SELECT is(d #- '{result,_meta}' -> 'result', jsonb_build_object('content', '[{"type": "text", "text": "no"}]'::jsonb, 'structuredContent', p, 'isError', true), 'nor are the details of a failure: ' || p::text)
+FROM fixture.native, unnest(ARRAY['{"content": ["a"]}', '{"structured": "x"}', '{"content": [{"type": "text", "text": "b"}], "structured": [1]}']::jsonb[]) AS p,
+	LATERAL clutch.outbound(jsonb_set(envelope, '{payload}', jsonb_build_object('code', 'X', 'message', 'no', 'details', p)), 'mcp') AS d WHERE name = 'task.error';
+SELECT is(clutch.outbound(jsonb_set(envelope, '{payload}', p), 'mcp') -> 'params', q || jsonb_build_object('_meta', clutch.outbound(jsonb_set(envelope, '{payload}', p), 'mcp') #> '{params,_meta}'), 'a client is asked in its own words: ' || p::text)
+FROM fixture.native, (VALUES
+	('{"state": "input_required", "question": 5}'::jsonb, '{"message": "Input is required.", "requestedSchema": {"type": "object", "properties": {}}}'::jsonb),
+	('{"state": "input_required", "text": "Which?"}', '{"message": "Which?", "requestedSchema": {"type": "object", "properties": {}}}'),
+	('{"state": "input_required", "question": "?", "input_schema": "x"}', '{"message": "?", "requestedSchema": {"type": "object", "properties": {}}}'),
+	('{"state": "input_required", "question": "?", "input_schema": {"type": "string"}}', '{"message": "?", "requestedSchema": {"type": "object", "properties": {}}}'),
+	('{"state": "input_required", "question": "?", "input_schema": {"type": "object", "properties": {"a": {"type": "object"}}}}', '{"message": "?", "requestedSchema": {"type": "object", "properties": {}}}'),
+	('{"state": "input_required", "question": "?", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}', '{"message": "?", "requestedSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}'),
+	('{"state": "auth_required", "question": "Log in", "url": "https://login.example/x"}', '{"mode": "url", "message": "Log in", "url": "https://login.example/x", "elicitationId": "ID"}'),
+	('{"state": "auth_required", "question": "Log in"}', '{"message": "Log in", "requestedSchema": {"type": "object", "properties": {}}}')) AS v(p, asked),
+	LATERAL (SELECT CASE WHEN asked ? 'elicitationId' THEN jsonb_set(asked, '{elicitationId}', envelope -> 'id') ELSE asked END) AS w(q) WHERE name = 'task.progress';
+SELECT is(clutch.outbound(jsonb_set(envelope, '{payload}', p), 'mcp') -> 'params' #- '{_meta}' #- '{progressToken}', told, 'and told of progress: ' || p::text)
+FROM fixture.native, (VALUES
+	('{"progress": 0.5, "total": 2, "message": "half"}'::jsonb, '{"progress": 0.5, "total": 2, "message": "half"}'::jsonb),
+	('{"progress": "half", "total": "x", "message": 5}', '{"progress": 0}'), ('{"text": "soon", "message": {}}', '{"progress": 0, "message": "soon"}')) AS v(p, told) WHERE name = 'task.progress';
+SELECT throws_like($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": null, "method": "tools/call", "params": {"name": "skill.x"}}', 'mcp')$$, '%"/id"%text or a number%', 'the ID of a request is not null');
 
 -- a note that somebody has changed
 SELECT is(clutch.outbound(changed, 'mcp') ->> 'method', 'notifications/tasks/status', 'what says no place it knows is a notice: ' || at::text)

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(72);
+SELECT plan(75);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -21,6 +21,16 @@ SELECT is(reply #>> '{result,task,status,state}' || ' ' || (reply #>> '{result,t
 SELECT ok(reply::text NOT LIKE '%clutch%', 'and nothing of ours') FROM told WHERE name = 'mcp';
 
 SELECT throws_ok(format('SELECT clutch.reply(%L, %L)', task_id, 'htttp'), '42704', NULL, 'an adapter that does not exist is no reason to wait') FROM (SELECT task_id FROM clutch.tasks WHERE status = 'completed' ORDER BY request_seq LIMIT 1) AS t;
+
+-- a tool that promises a schema returns a value of it, also if that is only a text
+SELECT clutch.import_card('{"name": "add", "version": "1.0.0", "description": "adds", "capabilities": [{"name": "add-up", "description": "Adds", "outputSchema": {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}}]}', 'agent:add', 'agent_json') \g /dev/null
+SELECT is(clutch.export_card('agent:add', 'mcp') #>> '{tools,0,outputSchema,type}', 'object', 'a list of tools has the schema of a result');
+SELECT r.task_id AS added FROM clutch.ingest('{"jsonrpc": "2.0", "id": 77, "method": "tools/call", "params": {"name": "skill.add-up", "arguments": {}}}', context => '{"agent_id": "agent:visitor"}') AS r \gset
+SELECT clutch.finish('agent:add', task_id, '{"text": "three"}') FROM clutch.claim('agent:add') \g /dev/null
+SELECT is(clutch.reply(:'added') -> 'result', '{"content": [{"type": "text", "text": "three"}], "structuredContent": {"text": "three"}}', 'so a text is written as both');
+SELECT r.task_id AS plain FROM clutch.ingest('{"jsonrpc": "2.0", "id": 78, "method": "tools/call", "params": {"name": "skill.w", "arguments": {}}}', context => '{"agent_id": "agent:visitor"}') AS r \gset
+SELECT clutch.finish('agent:w', task_id, '{"text": "three"}') FROM clutch.claim('agent:w') \g /dev/null
+SELECT is(clutch.reply(:'plain') -> 'result', '{"content": [{"type": "text", "text": "three"}]}', 'and elsewhere it is only a text');
 
 -- ------------------------------------------------------ a result with artifacts
 CREATE TEMP TABLE handed AS SELECT a.name, r.task_id, a.raw FROM (SELECT name, CASE WHEN raw ? 'specversion' THEN raw || '{"id": "e-2"}' WHEN raw #> '{params,message}' IS NULL THEN raw || '{"id": 8}'

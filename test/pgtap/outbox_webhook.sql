@@ -114,7 +114,7 @@ SELECT fixture.agent('rare', 9, '{skill:rare}');
 SELECT clutch.claim('agent:rare') \g /dev/null
 SELECT clutch.fail('agent:rare', 'task:p', 'E', 'no', retryable => true) \g /dev/null
 SELECT is(fixture.pushed(), 'TASK_STATE_WORKING, clutch.task.error', 'an error after which it is tried again is not failed, although it is an error');
-SELECT is((SELECT concat_ws(' ', o.state, o.failure) FROM clutch.outbox o WHERE o.state = 'void'), 'void the event was not the end of its task', 'its call is void');
+SELECT is((SELECT concat_ws(' ', o.state, o.failure) FROM clutch.outbox o WHERE o.state = 'void'), 'void the event does not say what has become of its task', 'its call is void');
 SELECT fixture.at(10);
 SELECT clutch.tick();
 SELECT clutch.claim('agent:rare') \g /dev/null
