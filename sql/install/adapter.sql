@@ -75,3 +75,8 @@ CREATE FUNCTION clutch.reply(task_id text, adapter text DEFAULT NULL) RETURNS js
 	AS 'MODULE_PATHNAME', 'clutch_reply' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.reply(text, text) IS
 	'the end of a task as the response to the document that requested it, in the same dialect';
+
+CREATE FUNCTION clutch.task_as(task_id text, adapter text DEFAULT NULL) RETURNS jsonb
+	AS 'MODULE_PATHNAME', 'clutch_task_as' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION clutch.task_as(text, text) IS
+	'what a task is doing, or how it has ended, as a task of A2A or MCP';

@@ -7,7 +7,7 @@
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
-	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)',
@@ -18,7 +18,7 @@ FROM (VALUES
 		'clutch.check()', 'clutch.prove(bigint)', 'clutch.consistency(bigint,bigint)', 'clutch.verify_log()', 'clutch.get_artifact(text,bigint,bigint)', 'clutch.has_endpoint_secret(text)', 'clutch.has_signing_secret(text)', 'clutch.quota_use()', 'clutch.now()', 'clutch.reads_all()', 'clutch.slots_held(text)', 'clutch.paused_endpoints()', 'clutch.my_agents()', 'clutch.my_runs()', 'clutch.seen_runs()', 'clutch.sees(text,text)', 'clutch.sees_from(text)', 'clutch.current_epoch()', 'clutch.envelope_of(bigint)', 'clutch.breaker(bigint,timestamptz)', 'clutch.subscribe(text,jsonb,text,integer)', 'clutch.unsubscribe(text)',
 		'clutch.read(text,integer,integer)', 'clutch.commit(text,text,integer)', 'clutch.read_from(text,jsonb,integer)', 'clutch.position()',
 		'clutch.envelope(text,text,text[],jsonb,text,text,text,text,text[],text[],text,text,text,text,jsonb,jsonb,jsonb,jsonb,integer,text,integer,interval,text[])']),
-	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('agent', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.canonical(jsonb)', 'clutch.signing_bytes(jsonb)', 'clutch.ed25519_verify(bytea,bytea,bytea)', 'clutch.check_signature(jsonb,timestamptz)',
 		'clutch.add_key(text,text,bytea,timestamptz,timestamptz)', 'clutch.revoke_key(text,text)',
@@ -78,7 +78,7 @@ LEFT JOIN LATERAL (
 		(10, 'run it', '{tick,metrics,prometheus,rebuild,check,now,version}'),
 		(11, 'retention', '{prune,redact,export,import}'),
 		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
-		(13, 'adapters', '{ingest,inbound,outbound,reply,can_handle,prompt,from_model,model_message,import_registry,export_registry,import_card,export_card,card_of,card_as}'),
+		(13, 'adapters', '{ingest,inbound,outbound,reply,task_as,can_handle,prompt,from_model,model_message,import_registry,export_registry,import_card,export_card,card_of,card_as}'),
 		(14, 'outbox', '{post,outbox_claim,outbox_done,outbox_retry,outbox_drop,set_endpoint_secret,endpoints_of,webhook_signature}'),
 		(15, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
 		(16, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),

@@ -351,4 +351,6 @@ const Adapter a2a_adapter = {
 	.tells_ends = ENDS_IN_RESPONSES,
 	.is_call = a2a_is_call,
 	.response_form = "task",
+	.task_form = "task",
+	.task_at = "/task",
 };

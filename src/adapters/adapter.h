@@ -108,10 +108,16 @@ struct Adapter
 	 *
 	 * names_request names the request in a document that answers it.  It is
 	 * NULL if documents name no request.
+	 *
+	 * An envelope with the "form" task_form becomes the state of a task, at
+	 * the path task_at of the document.  task_form is NULL if the dialect has
+	 * no such document.
 	 */
 	AdapterEnds tells_ends;
 	bool		(*is_call) (const Adapter *self, const Json *request, const Json *asked);
 	const char *response_form;
+	const char *task_form;
+	const char *task_at;
 	void		(*names_request) (const Adapter *self, const Json *request, const Json *asked, Json *document);
 
 	/* the function names of a user-defined adapter (custom.h) */

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "adapters/http_part.h"
+#include "base/clock.h"
 
 bool
 http_is_webhook(const Json *raw)
@@ -44,10 +45,25 @@ http_is_flat(const Adapter *self, const Json *envelope)
 		json_get(payload, "/timestamp") == NULL && json_get(payload, "/data") == NULL;
 }
 
+/*
+ * Has the body the structure that the specification recommends, with a type
+ * and a time?  A sender that uses these names for something else is within its
+ * rights, and would give up if it were refused.
+ */
+static bool
+http_is_typical(const Json *body)
+{
+	const Json *time = json_get(body, "/timestamp");
+	TimestampTz at;
+
+	return json_get_kind(body, "/type", JSON_TEXT) != NULL &&
+		(time == NULL || (json_is(time, JSON_TEXT) && clock_parse_rfc3339(time->text, &at)));
+}
+
 Json *
 http_read_webhook(const Adapter *self, const Json *body, const Json *id)
 {
-	bool		plain = id != NULL && json_get(body, "/type") == NULL;
+	bool		plain = id != NULL && !http_is_typical(body);
 	Json	   *members = plain || id == NULL ? NULL : http_members(body);
 	Json	   *envelope = plain ? adapter_envelope(MSG_CHAT_MESSAGE) : http_read_type(self, body);
 

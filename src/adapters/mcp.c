@@ -434,5 +434,7 @@ const Adapter mcp_adapter = {
 	.declines = mcp_declines,
 	.inbound = mcp_inbound,
 	.outbound = mcp_outbound,
+	.task_form = "status",
+	.task_at = "/result",
 	.has_sessions = true,
 };

@@ -88,6 +88,8 @@ reply_notes(const Reply *reply, const Json *end)
 
 	json_put(notes, "/kept", json_new_array());
 	json_put(notes, ADAPTER_REPLY, json_of_bool(true));
+	/* the client has asked for a task, so each document about it names the task */
+	json_put(notes, "/related", json_of_bool(json_get(reply->asked, "/params/task") != NULL));
 	if (reply_has_schema(reply))
 		json_put(notes, ADAPTER_STRUCTURED, json_of_bool(true));
 	for (int i = 0; i < lengthof(alike); i++)
@@ -117,6 +119,27 @@ reply_envelope(const Reply *reply, const Json *end)
 		json_put(envelope, json_path("/meta", slice_of_cstring(reply->adapter->name)), reply_notes(reply, end));
 	}
 	return envelope;
+}
+
+Json *
+reply_task(const Reply *reply, const Json *envelope)
+{
+	const Adapter *adapter = reply->adapter;
+	Json	   *state = json_copy_top(envelope);
+	Json	   *notes = reply_notes(reply, envelope);
+	Json	   *document;
+	Json	   *task;
+
+	json_put_cstring(notes, "/form", adapter->task_form);
+	json_put_cstring(notes, "/at", adapter->task_at);
+	json_put(notes, "/native/ts", json_of_bool(true));
+	json_put(state, "/meta", json_new_object());
+	json_put(state, json_path("/meta", slice_of_cstring(adapter->name)), notes);
+	document = translation_outbound(adapter, state);
+	if (json_get(document, "/result") != NULL)
+		document = json_get(document, "/result");
+	task = json_get(document, "/task");
+	return task != NULL ? task : document;
 }
 
 /* ------------------------------------------------------------- the document */

@@ -50,6 +50,13 @@ extern void reply_begin(Reply *reply);
 extern Json *reply_envelope(const Reply *reply, const Json *end);
 
 /*
+ * Returns the state of the task, which need not be over, as a document of the
+ * dialect, which must have one (task_form in adapter.h).  The envelope is the
+ * one that has ended the task, or a task.progress that says what it is doing.
+ */
+extern Json *reply_task(const Reply *reply, const Json *envelope);
+
+/*
  * Names the request in the document that was made of that envelope, in place.
  * An end that came as a document of the dialect itself is left as it was.
  */

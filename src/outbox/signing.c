@@ -26,7 +26,10 @@ signing_decode_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 	int			prefix = strlen(SIGNING_PREFIX);
 	int			n = -1;
 
-	if (slice_starts(secret, SLICE_OF(SIGNING_PREFIX)))
+	/* other libraries do not take the alphabet for URLs, so they could not verify */
+	if (slice_starts(secret, SLICE_OF(SIGNING_PREFIX)) &&
+		memchr(secret.s + prefix, '-', secret.len - prefix) == NULL &&
+		memchr(secret.s + prefix, '_', secret.len - prefix) == NULL)
 		n = crypto_decode_base64((Slice) {secret.s + prefix, secret.len - prefix}, key, MOST_KEY_BYTES);
 	return n < LEAST_KEY_BYTES ? -1 : n;
 }

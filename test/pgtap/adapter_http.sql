@@ -20,7 +20,7 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 15);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 19);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -41,6 +41,10 @@ SELECT is((SELECT string_agg(e #>> '{meta,http,native,task_id}', ' ' ORDER BY n)
 SELECT is(e ->> 'payload_type', '"a" b"', 'quotes that do not stand around the whole value belong to it') FROM quoted;
 SELECT is(e #>> '{meta,http,native,task_id}', E'"order 7\\"', 'a quote that is escaped closes nothing') FROM quoted;
 SELECT is(clutch.outbound(jsonb_set(e, '{payload}', '{"order": 9}'), 'http'), jsonb_set(d, '{body,order}', '9'), 'headers keep their quotes when the payload changes') FROM quoted;
+
+-- a sender may use the names of the specification for something else
+SELECT is((SELECT jsonb_build_array(e ->> 'type', e -> 'payload', clutch.outbound(e, 'http') = raw) FROM clutch.inbound(raw) AS e), jsonb_build_array('chat.message', body, true), 'such a body is taken as it is: ' || body::text)
+FROM unnest(ARRAY['{"type": 5, "a": 1}', '{"type": "x.y", "timestamp": 1769941234}', '{"type": "x.y", "timestamp": "yesterday", "data": {}}', '{"type": null}']::jsonb[]) AS body, LATERAL (SELECT jsonb_build_object('headers', '{"webhook-id": "n-1"}'::jsonb, 'body', body)) AS r(raw);
 
 CREATE FUNCTION pg_temp.again(first jsonb, again jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(92);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -143,4 +143,39 @@ SELECT jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent'
 	'trace', '{"id": "t-10", "parents": ["t-9", "t-x"]}'::jsonb) AS said \gset
 SELECT is(late, false, 'an answer in multiagent') FROM answered a, clutch.ingest(:'said', context => jsonb_build_object('task_id', a.task_id)) AS r;
 SELECT is(clutch.reply(task_id), :'said', 'is the reply, with its own parents') FROM answered;
+
+-- ------------------------------------------------ a task before and after its end
+CREATE TEMP TABLE seen (name text, task_id text);
+INSERT INTO seen SELECT a.name, r.task_id FROM (VALUES
+	('a2a', '{"jsonrpc": "2.0", "id": "s-1", "method": "SendMessage", "params": {"message": {"messageId": "s-1", "contextId": "c-1", "role": "ROLE_USER", "parts": [{"text": "Lisbon"}], "metadata": {"clutch/skill": "w"}}}}'::jsonb),
+	('old', '{"jsonrpc": "2.0", "id": 31, "method": "message/send", "params": {"message": {"kind": "message", "messageId": "s-2", "contextId": "c-2", "role": "user", "parts": [{"kind": "text", "text": "Lisbon"}], "metadata": {"clutch/skill": "w"}}}}'),
+	('mcp', '{"jsonrpc": "2.0", "id": 37, "method": "tools/call", "params": {"name": "skill.w", "arguments": {"city": "Lisbon"}, "task": {"ttl": 60000}}}')) AS a(name, raw),
+	LATERAL clutch.ingest(a.raw, context => '{"agent_id": "agent:visitor", "session": "seen"}') AS r;
+CREATE FUNCTION pg_temp.states() RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(coalesce(d #>> '{status,state}', d ->> 'status'), ', ' ORDER BY name) FROM seen, clutch.task_as(task_id) AS d
+$$;
+SELECT is(pg_temp.states(), 'TASK_STATE_SUBMITTED, working, submitted', 'a task that nobody has begun is submitted');
+SELECT is((SELECT string_agg(DISTINCT k, ' ' ORDER BY k) FROM seen, clutch.task_as(task_id) AS d, jsonb_object_keys(d) AS k WHERE name = 'a2a'), 'contextId id status', 'a task of A2A has what the protocol requires');
+SELECT is((SELECT d ->> 'contextId' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a'), 'c-1', 'in the conversation of the client');
+SELECT is((SELECT d ->> 'kind' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'old'), 'task', 'in its version');
+SELECT is((SELECT string_agg(DISTINCT k, ' ' ORDER BY k) FROM seen, clutch.task_as(task_id) AS d, jsonb_object_keys(d) AS k WHERE name = 'mcp'), 'createdAt lastUpdatedAt status taskId ttl', 'and so has a task of MCP');
+SELECT is((SELECT (d ->> 'ttl')::bigint FROM seen s, clutch.task_as(task_id) AS d WHERE name = 'mcp'), (SELECT extract(epoch FROM deadline - created_at)::numeric(20, 3) * 1000 FROM clutch.tasks t JOIN seen s USING (task_id) WHERE name = 'mcp')::bigint, 'until its deadline, in milliseconds');
+SELECT clutch.claim('agent:w', 10) \g /dev/null
+SELECT is(pg_temp.states(), 'TASK_STATE_WORKING, working, working', 'then somebody works on it');
+SELECT clutch.progress('agent:w', task_id, '{"text": "half"}') FROM seen \g /dev/null
+SELECT is((SELECT d #> '{status,message,parts}' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a'), '[{"text": "half"}]', 'and says how far it is');
+SELECT clutch.progress('agent:w', task_id, '{"state": "input_required", "question": "When?"}') FROM seen \g /dev/null
+SELECT is(pg_temp.states(), 'TASK_STATE_INPUT_REQUIRED, input_required, input-required', 'or asks');
+SELECT is((SELECT d #> '{status,message,parts}' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'old'), '[{"kind": "text", "text": "When?"}]', 'with its question');
+SELECT clutch.answer(task_id, '{"text": "Now"}', by_agent => 'agent:visitor') FROM seen \g /dev/null
+SELECT clutch.claim('agent:w', 10) \g /dev/null
+SELECT is((SELECT (d -> 'status') - 'timestamp'::text FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a'), '{"state": "TASK_STATE_WORKING"}', 'which is not repeated when it is answered');
+SELECT clutch.finish('agent:w', task_id, '{"celsius": 21}') FROM seen WHERE name <> 'old' \g /dev/null
+SELECT clutch.cancel(task_id, 'enough', by_agent => 'agent:visitor') FROM seen WHERE name = 'old' \g /dev/null
+SELECT is(pg_temp.states(), 'TASK_STATE_COMPLETED, completed, canceled', 'a task that is over says how');
+SELECT is((SELECT d #> '{artifacts,0,parts}' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a'), '[{"data": {"celsius": 21}}]', 'with its result');
+SELECT is((SELECT d FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a'), (SELECT clutch.reply(task_id) #> '{result,task}' #- '{status,timestamp}' FROM seen WHERE name = 'a2a') || jsonb_build_object('status', (SELECT d -> 'status' FROM seen, clutch.task_as(task_id) AS d WHERE name = 'a2a')), 'as its reply does');
+SELECT is((SELECT clutch.reply(task_id) #>> '{result,_meta,io.modelcontextprotocol/related-task,taskId}' = task_id FROM seen WHERE name = 'mcp'), true, 'the result of a task of MCP names the task');
+SELECT is((SELECT clutch.task_as(task_id, 'a2a') #>> '{status,state}' FROM seen WHERE name = 'mcp'), 'TASK_STATE_COMPLETED', 'it can be told in the other dialect');
+SELECT is((SELECT concat(clutch.task_as(task_id, 'http')::text, clutch.task_as('task:none')::text, clutch.task_as(NULL)::text) FROM seen WHERE name = 'a2a'), '', 'elsewhere there is no such document, nor for a task that does not exist');
 SELECT * FROM finish();

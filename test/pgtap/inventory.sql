@@ -103,6 +103,7 @@ INSERT INTO contract VALUES
 ('clutch.inbound(jsonb,text,jsonb)', 'writes', 'raw jsonb, adapter text DEFAULT NULL::text, context jsonb DEFAULT ''{}''::jsonb', 'SETOF jsonb'),
 ('clutch.outbound(jsonb,text)', 'writes', 'envelope jsonb, adapter text', 'jsonb'),
 ('clutch.reply(text,text)', 'writes', 'task_id text, adapter text DEFAULT NULL::text', 'jsonb'),
+('clutch.task_as(text,text)', 'writes', 'task_id text, adapter text DEFAULT NULL::text', 'jsonb'),
 ('clutch.prompt(jsonb,text)', 'makes', 'envelope jsonb, model_family text', 'jsonb'),
 ('clutch.model_message(jsonb,text)', 'reads', 'raw jsonb, model_family text', 'jsonb'),
 ('clutch.from_model(jsonb,text)', 'writes', 'raw jsonb, model_family text', 'jsonb'),

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(195);
+SELECT plan(196);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -115,6 +115,7 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_MfKQ9r8GKYqrTwjUPD8=')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_!!KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_-_KQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw whsec_x')$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_' || repeat('A', 87))$$, '22023 WRONG_FORMAT value'),
 	($$SELECT clutch.set_endpoint_secret('fresh', 'whsec_' || repeat('A', 32) || ' whsec_' || repeat('A', 84))$$, 'no error'),
