@@ -92,6 +92,24 @@ extern Json *mcp_outbound(const Adapter *self, const Json *envelope);
  */
 extern Json *mcp_content_with_links(const Json *content, const Json *envelope);
 
+/* ------------------------------------------------------------- mcp_block.c */
+
+/* Is it a block with a text that is not empty? */
+extern bool mcp_is_text_block(const Json *block);
+extern Json *mcp_text_block(Slice text);
+
+/*
+ * Returns the text of a content that is a single block of text, or an absent
+ * slice if it is something else.
+ */
+extern Slice mcp_only_text(const Json *content);
+
+/*
+ * Can these values, which may be NULL, be the content and the structured
+ * content of a result?  What came from a server is written as it was.
+ */
+extern bool mcp_may_be_written(const Adapter *self, const Json *envelope, const Json *content, const Json *structured);
+
 /* ------------------------------------------------------------ mcp_result.c */
 
 /* Returns the envelopes for a response. */

@@ -13,7 +13,6 @@
 
 #include "adapters/mcp_part.h"
 
-
 #define TOOL_FAILED		"The tool failed."
 #define FAILED_CODE		"TOOL_EXECUTION_ERROR"
 #define NUMBER_CODE		"MCP_"	/* followed by the number of an error that has no name */
@@ -81,33 +80,6 @@ mcp_response(const Adapter *self, const Json *envelope)
 	return raw;
 }
 
-/* ------------------------------------------------------------- text blocks */
-
-static bool
-mcp_is_text_block(const Json *block)
-{
-	return json_says(block, "/type", "text") && json_get_text(block, "/text").len > 0;
-}
-
-static Json *
-mcp_text_block(Slice text)
-{
-	Json	   *block = json_new_object();
-
-	json_put_cstring(block, "/type", "text");
-	json_put_text(block, "/text", text);
-	return block;
-}
-
-/* Returns the text of a content that is a single block of text, or an absent slice if it is something else. */
-static Slice
-mcp_only_text(const Json *content)
-{
-	if (!json_is(content, JSON_ARRAY) || content->n != 1 || !mcp_is_text_block(content->items[0]))
-		return SLICE_NONE;
-	return json_get_text(content->items[0], "/text");
-}
-
 /* --------------------------------------------------------- results of tools */
 
 bool
@@ -146,43 +118,6 @@ mcp_read_tool_result(const Adapter *self, const Json *raw, const Json *context)
 	if (mcp_read_content(self, raw, "/result", envelope))
 		adapter_note(self, envelope, "/form", json_of_cstring("structured"));
 	return envelope;
-}
-
-static bool
-mcp_has_texts(const Json *block, const char *one, const char *other)
-{
-	return json_get_kind(block, one, JSON_TEXT) != NULL && json_get_kind(block, other, JSON_TEXT) != NULL;
-}
-
-/* Is it a block that clients know, with the members that they require? */
-static bool
-mcp_is_block(const Json *block)
-{
-	if (json_says(block, "/type", "text"))
-		return json_get_kind(block, "/text", JSON_TEXT) != NULL;
-	if (json_says(block, "/type", "image") || json_says(block, "/type", "audio"))
-		return mcp_has_texts(block, "/data", "/mimeType");
-	if (json_says(block, "/type", "resource_link"))
-		return mcp_has_texts(block, "/uri", "/name");
-	return json_says(block, "/type", "resource") &&
-		(mcp_has_texts(block, "/resource/uri", "/resource/text") || mcp_has_texts(block, "/resource/uri", "/resource/blob"));
-}
-
-/*
- * Can these values, which may be NULL, be the content and the structured
- * content of a result?  What came from a server is written as it was.
- */
-static bool
-mcp_may_be_written(const Adapter *self, const Json *envelope, const Json *content, const Json *structured)
-{
-	if (adapter_was_foreign(self, envelope) && !json_is_true(adapter_noted(self, envelope, ""), ADAPTER_REPLY))
-		return true;
-	if ((content != NULL && !json_is(content, JSON_ARRAY)) || (structured != NULL && !json_is(structured, JSON_OBJECT)))
-		return false;
-	for (int i = 0; content != NULL && i < content->n; i++)
-		if (!mcp_is_block(content->items[i]))
-			return false;
-	return true;
 }
 
 /* Does the payload consist only of members that are parts of a result? */
