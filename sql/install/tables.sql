@@ -205,6 +205,7 @@ CREATE TABLE clutch.waiting (
 	task_id			text COLLATE "C" NOT NULL,
 	since			timestamptz NOT NULL,
 	from_agent		text COLLATE "C" NOT NULL,	-- the requester, as the number of its kinds is limited; empty if the task is only offered
+	run_id			text COLLATE "C",		-- whose costs may keep the task from an agent; not NULL
 	CONSTRAINT waiting_pkey PRIMARY KEY (kind, urgency, queue_no)
 );
 CREATE INDEX waiting_from_agent ON clutch.waiting (from_agent, kind);

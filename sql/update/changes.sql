@@ -10,6 +10,8 @@ LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 
 -- What a role may say about an agent besides capabilities and scopes.  Cards that
 -- were allowed before remain allowed.
+ALTER TABLE clutch.waiting ADD COLUMN run_id text COLLATE "C";
+UPDATE clutch.waiting w SET run_id = t.run_id FROM clutch.task t WHERE t.task_id = w.task_id;
 ALTER TABLE clutch.principal ADD COLUMN max_concurrency integer, ADD COLUMN broadcast boolean NOT NULL DEFAULT false;
 UPDATE clutch.principal SET max_concurrency = 1000000000 WHERE capabilities IS NOT NULL;
 DROP FUNCTION clutch.grant_agent(text, text, text[], text[]);

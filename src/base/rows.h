@@ -67,7 +67,7 @@
 	X(SECRET, "secret", 2) \
 	X(TASK, "task", 46) \
 	X(READY, "ready", 7) \
-	X(WAITING, "waiting", 6) \
+	X(WAITING, "waiting", 7) \
 	X(DEPENDENCY, "dependency", 4) \
 	X(BUDGET, "budget", 6) \
 	X(SPENDING, "spending", 6) \

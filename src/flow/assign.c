@@ -303,7 +303,7 @@ assign_at_place(Task *task, const WaitingPlace *place)
 	(void) assign_route(task, &request, task->since, (RouteMode) {.is_for_run = &is_for_run});
 	if (!waiting_is_at(task, place))
 		return WAITING_LEFT;
-	return is_for_run ? WAITING_STAYS_ALONE : WAITING_STAYS;
+	return is_for_run ? WAITING_STAYS_FOR_RUN : WAITING_STAYS;
 }
 
 void

@@ -76,9 +76,9 @@ typedef struct Receiver
 /*
  * Gives the task to the receiver if the router would let it have the task and
  * it has a free slot.  Otherwise the task stays where it is, and is not even
- * locked.  Returns true if it was given.
+ * locked.
  */
-extern bool assign_waiting_to(const WaitingPlace *place, const Receiver *receiver);
+extern WaitingTried assign_waiting_to(const WaitingPlace *place, const Receiver *receiver);
 
 /*
  * Gives the task to the agent that a second request names (spec 10, step 3).

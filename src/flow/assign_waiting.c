@@ -128,12 +128,25 @@ assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *rec
 	return false;
 }
 
+/* Does the receiver, or if it is absent every agent, not get the task only because of what its run has cost? */
+static bool
+assign_is_for_run(const Choice *choice, const Receiver *receiver)
+{
+	Requirement any_run = choice->requirement;
+
+	if (choice->rejected[REJECTED_BUDGET].count == 0)
+		return false;
+	any_run.run_id = SLICE_NONE;
+	return !slice_present(receiver->agent_id) ||
+		(!router_fits(&choice->requirement, receiver->agent_id) && router_fits(&any_run, receiver->agent_id));
+}
+
 /*
  * Chooses by what can be read without a lock, and then gives the task under its lock if it is
  * still in its place.  A task that the agent does not get is never locked, so an open transaction
  * that claims locks only its own tasks.
  */
-static bool
+static WaitingTried
 assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
@@ -146,40 +159,40 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 	int			slot_no;
 
 	if (!assign_may_give(task, place, receiver))
-		return false;
+		return WAITING_STAYS_ALONE;
 	assign_read_request(task, &request);
 	assign_read_requirement(task, &request, &requirement);
 	choice = router_choose(&requirement);
 	selected = task_is_offered(task) ? assign_select_for_offered(task, choice, receiver) :
 		assign_select_for_pending(choice, receiver);
 	if (selected < 0)
-		return false;
+		return assign_is_for_run(choice, receiver) ? WAITING_STAYS_FOR_RUN : WAITING_STAYS_ALONE;
 	chosen = &choice->candidates[selected];
 	if (!slot_is_likely(chosen->agent_id, chosen->max_concurrency))
-		return false;
+		return WAITING_STAYS_ALONE;
 	document = task->request;
 	task = waiting_lock(place);
 	if (task != NULL)
 		task->request = document;
 	slot_no = task == NULL ? -1 : assign_candidate_take_slot(task, chosen);
 	if (slot_no < 0)
-		return false;
+		return WAITING_STAYS_ALONE;
 	if (task_is_offered(task))
 		assign_take_unclaimed(task);
 	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
-	return true;
+	return WAITING_LEFT;
 }
 
 /* Each task is tried in a memory context of its own, because requests may be large. */
-bool
+WaitingTried
 assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	bool		given = assign_choose_and_give(place, receiver);
+	WaitingTried tried = assign_choose_and_give(place, receiver);
 
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
-	return given;
+	return tried;
 }

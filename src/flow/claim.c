@@ -112,6 +112,7 @@ static void
 claim_due(Claim *claim, int n)
 {
 	bool		may_move = due_may_move_now();
+	bool		moved = false;
 	int			share;
 
 	claim_share(may_move ? 0 : IDLE_SHARE);
@@ -123,9 +124,11 @@ claim_due(Claim *claim, int n)
 
 		if (due_moved(&report) == 0)
 			break;
+		moved = true;
 		claim_ready(claim, n, LEVEL_BATCH);
-		claim_waiting(claim, n, LEVEL_BATCH);
 	}
+	if (moved)
+		claim_waiting(claim, n, LEVEL_BATCH);
 }
 
 List *

@@ -15,6 +15,8 @@
 #include "queue/ready.h"
 #include "queue/waiting.h"
 #include "queue/yielding.h"
+#include "routing/router.h"
+#include "utils/memutils.h"
 
 /*
  * Displaces the victim, which is locked and ready.  Afterwards its agent has a
@@ -75,15 +77,41 @@ displace_settle(const Consequence *consequence)
 
 /* -------------------------------------------------------------- batch work */
 
+/*
+ * Is the task worth locking, judging by what can be read without a lock?  A
+ * claim may be a part of a long transaction, which should not keep others from
+ * tasks that it does not get.
+ */
+static bool
+displace_might_help(const WaitingPlace *place)
+{
+	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	Requirement requirement;
+	Envelope	request;
+	Choice	   *choice;
+
+	if (!waiting_is_at(task, place) || task->status != TASK_PENDING || task->priority == LEVEL_BATCH)
+		return false;
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	choice = router_choose(&requirement);
+	return choice->ncandidates > 0 || yielding_is_any(choice, task->priority);
+}
+
+/* Each task is judged in a memory context of its own, because requests may be large. */
 static WaitingTried
 displace_for_place(const WaitingPlace *place, void *arg)
 {
-	Task	   *task = waiting_lock(place);
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch displace waiting",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Task	   *task = displace_might_help(place) ? waiting_lock(place) : NULL;
+	bool		left = task != NULL && assign_making_room(task, displace_make_room);
 
 	(void) arg;
-	if (task == NULL || task->status != TASK_PENDING || task->priority == LEVEL_BATCH)
-		return WAITING_STAYS;
-	return assign_making_room(task, displace_make_room) ? WAITING_LEFT : WAITING_STAYS;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return left ? WAITING_LEFT : WAITING_STAYS_ALONE;
 }
 
 int
@@ -95,5 +123,5 @@ displace_batch_work(Slice agent_id, int n)
 	if (waiting_is_empty() ||
 		!ready_look_for_yielding(agent_id, LEVEL_LOW, &urgency, &queue_no))
 		return 0;
-	return waiting_try_fitting(&(WaitingLook) {agent_id, n, true, WAITING_FEW, displace_for_place});
+	return waiting_try_fitting(&(WaitingLook) {agent_id, n, true, displace_for_place});
 }

@@ -44,7 +44,7 @@ offer_agent_room(Slice agent_id)
 static WaitingTried
 offer_give_to_agent(const WaitingPlace *place, void *arg)
 {
-	return assign_waiting_to(place, arg) ? WAITING_LEFT : WAITING_STAYS;
+	return assign_waiting_to(place, arg);
 }
 
 int
@@ -59,9 +59,7 @@ offer_work(Slice agent_id, int n, bool claims)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims,
-											   claims ? WAITING_MANY : WAITING_FEW,
-											   offer_give_to_agent, &receiver});
+	return waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims, offer_give_to_agent, &receiver});
 }
 
 /* --------------------------------------------------------------- by a tick */
@@ -97,7 +95,7 @@ offer_route_place(const WaitingPlace *place, void *arg)
 
 	if (task != NULL && task_is_offered(task))
 	{
-		tried = assign_waiting_to(place, &anybody) ? WAITING_LEFT : WAITING_STAYS_ALONE;
+		tried = assign_waiting_to(place, &anybody);
 		*routed += tried == WAITING_LEFT;
 	}
 	else
@@ -153,7 +151,7 @@ offer_check_kind(const WaitingPlace *place)
 	MemoryContextDelete(scratch);
 }
 
-/* so many tasks are checked in each tick, which takes some milliseconds */
+/* so many tasks are checked in each tick, which takes some milliseconds unless requests are very large */
 #define CHECKED_PER_TICK	100
 
 int

@@ -10,7 +10,6 @@
 
 #include "access/transam.h"
 #include "base/clock.h"
-#include "base/transaction.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
@@ -53,42 +52,6 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 	return now < looked_at || now - looked_at >= put_off;
 }
 
-/*
- * How often this session has put rows below the places that it remembers: by a
- * transaction or savepoint that took them and rolled back, or by a task that
- * returned to its old place.  "used" says whether the current transaction has
- * looked at a queue.
- */
-static uint64 returns = 0;
-static bool used = false;
-
-void
-queue_note_return(void)
-{
-	returns++;
-}
-
-uint64
-queue_returns(void)
-{
-	return returns;
-}
-
-static void
-queue_note_rollback(void)
-{
-	if (used)
-		queue_note_return();
-}
-
-static void
-queue_note_end(void)
-{
-	used = false;
-}
-
-static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
-
 /* ---------------------------------------------------------------- scanning */
 
 /*
@@ -124,6 +87,42 @@ queue_position(Queue *queue, int urgency)
 	return queue->beyond[urgency] > 0 ? &queue->beyond[urgency] : &queue->place->from[urgency];
 }
 
+static bool
+queue_leaves_out(const Queue *queue, Slice run_id)
+{
+	const LeftOut *left_out = queue->left_out;
+	int			i;
+
+	for (i = 0; left_out != NULL && i < left_out->n; i++)
+		if (slice_equal(left_out->runs[i], run_id))
+			return true;
+	return false;
+}
+
+/*
+ * Leaves out the current row if its run is.  The place stays before it, because
+ * other agents may get it.
+ */
+static bool
+queue_leave_out_row(Queue *queue)
+{
+	const RowScan *scan = queue->scan;
+
+	if (queue->left_out == NULL || queue->left_out->n == 0 ||
+		!queue_leaves_out(queue, rows_text(scan, Anum_queue_run_id)))
+		return false;
+	queue->left_out->rows++;
+	queue->vain_passed++;
+	queue->beyond[rows_int2(scan, Anum_queue_urgency)] = rows_int8(scan, Anum_queue_queue_no) + 1;
+	return true;
+}
+
+static bool
+queue_is_exhausted(const Queue *queue)
+{
+	return queue->left_out != NULL && queue->left_out->rows >= queue->left_out->most_rows;
+}
+
 /*
  * Makes the next row that no other transaction is inserting or deleting the
  * head of its urgency.  Returns that urgency, or NUM_LEVELS if there is no
@@ -136,7 +135,7 @@ queue_read_head(Queue *queue)
 	int64		dead = scan->dead;
 	int			urgency = NUM_LEVELS;
 
-	while (rows_next(scan))
+	while (!queue_is_exhausted(queue) && rows_next(scan))
 	{
 		QueueEntry *head;
 
@@ -146,12 +145,16 @@ queue_read_head(Queue *queue)
 			queue->passed++;
 			continue;
 		}
+		if (queue_leave_out_row(queue))
+			continue;
 		urgency = rows_int2(scan, Anum_queue_urgency);
 		head = &queue->heads[urgency];
 		head->urgency = urgency;
 		head->queue_no = rows_int8(scan, Anum_queue_queue_no);
 		head->since = rows_timestamp(scan, Anum_queue_since);
 		head->task_id = slice_copy(rows_text(scan, Anum_queue_task_id));
+		if (!slice_present(queue->agent_id))
+			head->run_id = rows_text_copy(scan, Anum_queue_run_id);
 		head->tid = rows_tid(scan);
 		*queue_position(queue, urgency) = head->queue_no;
 		queue->place->void_before[urgency] = false;
@@ -231,6 +234,7 @@ queue_look_from_start(Queue *queue)
 	int			urgency = 0;
 
 	queue->from_start = true;
+	queue->rollbacks = queue_rollbacks();
 	queue->passed = 0;
 	memset(queue->place->from, 0, sizeof(queue->place->from));
 	memset(queue->place->void_before, 0, sizeof(queue->place->void_before));
@@ -342,14 +346,14 @@ queue_open(Queue *queue)
 {
 	QueuePlace *place = queue->place;
 
-	transaction_watch(&queue_watch);
-	used = true;
+	queue_watch_rollbacks();
 	memset(queue->heads, 0, sizeof(queue->heads));
 	memset(queue->beyond, 0, sizeof(queue->beyond));
 	queue->passed = 0;
 	queue->vain = 0;
+	queue->vain_passed = 0;
 	queue->unseen = NUM_LEVELS;
-	queue->from_start = place->returns != returns ||
+	queue->from_start = place->rollbacks != queue_rollbacks() ||
 		queue_worth_looking(place->passed, place->looked_at, QUEUE_LOOK_BUSY);
 	if (queue->from_start)
 		queue_look_from_start(queue);
@@ -393,9 +397,29 @@ queue_pass(Queue *queue, QueueEntry *entry)
 void
 queue_pass_in_vain(Queue *queue, QueueEntry *entry)
 {
+	int64		passed = queue->passed;
+
 	queue->vain++;
 	queue->beyond[entry->urgency] = entry->queue_no + 1;
 	queue_move_on(queue, entry->urgency, entry->queue_no + 1);
+	queue->vain_passed += queue->passed - passed;
+}
+
+void
+queue_pass_left_out(Queue *queue)
+{
+	int			urgency;
+
+	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+	{
+		QueueEntry *head = &queue->heads[urgency];
+
+		if (!slice_present(head->task_id) || !queue_leaves_out(queue, head->run_id))
+			continue;
+		queue->vain_passed++;
+		queue->beyond[urgency] = head->queue_no + 1;
+		queue_move_on(queue, urgency, head->queue_no + 1);
+	}
 }
 
 void
@@ -440,9 +464,10 @@ queue_close(Queue *queue)
 	{
 		place->passed = queue->passed + queue->pages * QUEUE_PAGE_COSTS;
 		place->looked_at = GetCurrentTimestamp();
-		place->returns = returns;
+		place->rollbacks = queue->rollbacks;
 	}
-	if (queue->passed > FEW_PASSED)
+	/* what was not read to its end says nothing */
+	if (queue->passed > FEW_PASSED && !queue_is_exhausted(queue))
 	{
 		for (urgency = 0; urgency < queue->unseen; urgency++)
 		{

@@ -19,9 +19,11 @@
  * Therefore a backend remembers a QueuePlace, the position where it last found
  * a row to take, and starts looking there if looking from the start was
  * expensive.  Below that position there are only rows that others have
- * committed late, or returned: by a rollback, or because a task was displaced.
- * The next look from the start finds them.  A session that finds nothing else
- * looks from the start much sooner than one that does (QUEUE_LOOK_IDLE).
+ * committed late, or returned: by a rollback, or because a task was displaced,
+ * offered, or filed anew after a change of the rules.  The next look from the
+ * start finds them.  A session that finds nothing else looks from the start
+ * much sooner than one that does (QUEUE_LOOK_IDLE).  What the session itself
+ * has returned, its next look finds.
  *
  * A task draws its queue_no when it enters a queue, with one exception: a
  * ready task that must yield its slot returns to the place that it had in
@@ -58,8 +60,9 @@ enum
 	Anum_queue_queue_no,
 	Anum_queue_task_id,
 	Anum_queue_since,			/* when it entered the queue */
-	Anum_queue_from_agent,		/* clutch.waiting only: the requester */
-	Natts_waiting = Anum_queue_from_agent,
+	Anum_queue_from_agent,		/* clutch.waiting only: the requester, and */
+	Anum_queue_run_id,			/* the run */
+	Natts_waiting = Anum_queue_run_id,
 
 	/*
 	 * clutch.ready only: queue_no and since of the task in clutch.waiting, if
@@ -84,8 +87,7 @@ typedef struct QueuePlace
 	int64		passed;			/* number of rows that the last look from the
 								 * start passed over */
 	TimestampTz looked_at;		/* when that look happened */
-	uint64		returns;		/* rows returned by this session until then:
-								 * see queue_note_return */
+	uint64		rollbacks;		/* rollbacks of this session until then */
 } QueuePlace;
 
 typedef struct QueueEntry
@@ -94,8 +96,24 @@ typedef struct QueueEntry
 	int64		queue_no;
 	TimestampTz since;
 	Slice		task_id;		/* absent if there is no row of this urgency */
+	Slice		run_id;			/* clutch.waiting only */
 	ItemPointerData tid;
 } QueueEntry;
+
+/* number of runs that a look leaves out */
+#define MAX_LEFT_OUT	16
+
+/*
+ * Runs whose tasks are left out by a look, because one of them was tried in
+ * vain and the others would be, too.  Several queues may share this.
+ */
+typedef struct LeftOut
+{
+	Slice		runs[MAX_LEFT_OUT];
+	int			n;
+	int64		rows;			/* number of rows that were left out, and */
+	int64		most_rows;		/* how many at most; then the queues end */
+} LeftOut;
 
 typedef struct Queue
 {
@@ -105,11 +123,14 @@ typedef struct Queue
 								 * is one of clutch.waiting, and */
 	int64		kind;			/* this is its kind */
 	QueuePlace *place;
+	LeftOut    *left_out;		/* or NULL */
 	bool		from_start;
+	uint64		rollbacks;		/* until a look from the start began */
 	int			unseen;			/* this urgency and those after it have not
 								 * been looked at; NUM_LEVELS if all have */
 	int64		passed;
 	int			vain;			/* entries passed in vain */
+	int64		vain_passed;	/* rows passed over or left out after them */
 	int64		pages;			/* pages of dead entries in the look from the
 								 * start */
 	QueueEntry	heads[NUM_LEVELS];	/* by urgency */
@@ -121,8 +142,8 @@ typedef struct Queue
 /*
  * How long a look from the start is put off, in microseconds for each row that
  * the last one passed over.  Beyond a second, it is a fifth of this.  So after
- * 200,000 dead rows, a session that finds work overlooks what was returned for
- * up to 5 s, and one that finds none for less than half a second.
+ * 200,000 dead rows, a session that finds work overlooks what others have
+ * returned for up to 5 s, and one that finds none for less than half a second.
  */
 #define QUEUE_LOOK_BUSY		100
 #define QUEUE_LOOK_IDLE		2
@@ -144,8 +165,8 @@ extern int64 queue_pages(void);
 extern bool queue_worth_looking(int64 passed, TimestampTz looked_at, int factor);
 
 /*
- * Opens a queue.  The caller fills in scan, place, and agent_id or kind; the
- * rest is set here.
+ * Opens a queue.  The caller fills in scan, place, left_out, and agent_id or
+ * kind; the rest is set here.
  */
 extern void queue_open(Queue *queue);
 
@@ -169,6 +190,8 @@ extern void queue_pass(Queue *queue, QueueEntry *entry);
  * unless it calls queue_skip.
  */
 extern void queue_pass_in_vain(Queue *queue, QueueEntry *entry);
+/* To be called when another run is left out: removes its entries from the heads. */
+extern void queue_pass_left_out(Queue *queue);
 /* The same as queue_pass if no other entry is wanted.  Only queue_close may follow. */
 extern void queue_leave(Queue *queue, const QueueEntry *entry);
 
@@ -188,13 +211,13 @@ extern bool queue_look_again(Queue *queue);
 extern void queue_close(Queue *queue);
 
 /*
- * To be called when a row is put back into a queue with the number that it had
- * before.  The next looks of this session go from the start.
+ * Returns the number of rollbacks of this session, each of which may have put
+ * rows back below a place.
  */
-extern void queue_note_return(void);
+extern uint64 queue_rollbacks(void);
 
-/* Returns how often this session has returned rows, by this or by a rollback. */
-extern uint64 queue_returns(void);
+/* Makes a rollback of the current transaction count. */
+extern void queue_watch_rollbacks(void);
 
 /*
  * Returns the level as which the entry counts now, after the time that it has

@@ -17,6 +17,19 @@
 #include "queue/waiting_vain.h"
 #include "utils/timestamp.h"
 
+/* number of tasks that an agent's look tries in vain, and a tick's */
+#define MOST_VAIN		64
+#define MOST_VAIN_OF_ALL	256
+
+/* number of tasks of one kind that a tick tries in vain, even if there are more kinds */
+#define MOST_VAIN_OF_KIND	16
+
+/*
+ * number of tasks that a look leaves out because of their runs, which takes
+ * some 10 ms
+ */
+#define MOST_LEFT_OUT	50000
+
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
 
@@ -74,6 +87,7 @@ typedef struct Queues
 {
 	RowScan		scan;
 	uint64		purpose;		/* see waiting_vain.h */
+	LeftOut    *left_out;		/* one for all queues, or one for each */
 	int			n;
 	Queue	   *queues;
 	QueuePlace *places;			/* one for each queue */
@@ -84,11 +98,12 @@ typedef struct Queues
  * in the meantime may make the backend forget a kind.
  */
 static void
-waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n)
+waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, bool is_for_agent)
 {
 	int			i;
 
 	all->purpose = purpose;
+	all->left_out = palloc0(sizeof(LeftOut) * (is_for_agent ? 1 : Max(n, 1)));
 	all->n = n;
 	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
 	all->places = palloc0(sizeof(QueuePlace) * Max(n, 1));
@@ -102,6 +117,8 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n)
 		all->queues[i].scan = &all->scan;
 		all->queues[i].kind = kinds[i];
 		all->queues[i].place = &all->places[i];
+		all->queues[i].left_out = &all->left_out[is_for_agent ? 0 : i];
+		all->queues[i].left_out->most_rows = MOST_LEFT_OUT;
 		queue_open(&all->queues[i]);
 		waiting_vain_skip(purpose, &all->queues[i]);
 	}
@@ -124,12 +141,8 @@ waiting_queues_look_again(Queues *all)
 	return looked;
 }
 
-/*
- * Queues in which at least most_vain tasks were tried in vain have been given
- * up.
- */
 static void
-waiting_queues_close(Queues *all, int most_vain)
+waiting_queues_close(Queues *all)
 {
 	int			i;
 
@@ -137,10 +150,10 @@ waiting_queues_close(Queues *all, int most_vain)
 	{
 		WaitingKind *entry = waiting_kind_known(all->queues[i].kind);
 
-		waiting_vain_note(all->purpose, &all->queues[i], all->queues[i].vain >= most_vain);
+		waiting_vain_note(all->purpose, &all->queues[i]);
 		queue_close(&all->queues[i]);
 		if (entry != NULL)
-			entry->place = *all->queues[i].place;
+			waiting_kind_note_place(entry, all->queues[i].place);
 	}
 	rows_end(&all->scan);
 }
@@ -155,7 +168,20 @@ waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 static uint64
 waiting_look_purpose(const WaitingLook *look)
 {
-	return hash_combine64(slice_hash(look->agent_id), (uint64) (uintptr_t) look->try_one);
+	return hash_combine64(slice_hash(look->agent_id), (uint64) (uintptr_t) look->try_one + look->asks);
+}
+
+/* Leaves out the run of a task that has stayed, in all n queues. */
+static void
+waiting_queues_leave_out(Queue *queues, int n, LeftOut *left_out, Slice run_id)
+{
+	int			i;
+
+	if (!slice_present(run_id) || left_out->n == MAX_LEFT_OUT)
+		return;
+	left_out->runs[left_out->n++] = run_id;
+	for (i = 0; i < n; i++)
+		queue_pass_left_out(&queues[i]);
 }
 
 /*
@@ -169,15 +195,15 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 	int			vain = 0;
 	int			n_kinds;
 	int64	   *kinds = waiting_fitting_copy(list, &n_kinds);
-	bool		gave_up = false;
 	Queues		all;
 
-	waiting_queues_open(&all, waiting_look_purpose(look), kinds, n_kinds);
-	while (left < look->n && !gave_up)
+	waiting_queues_open(&all, waiting_look_purpose(look), kinds, n_kinds, true);
+	while (left < look->n && vain < MOST_VAIN)
 	{
 		Queue	   *whose;
 		QueueEntry *entry = queue_first_of(all.queues, all.n, &whose);
 		WaitingPlace place;
+		WaitingTried tried;
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
@@ -187,17 +213,21 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 			break;
 		}
 		place = waiting_place_of_entry(whose, entry);
-		if (look->try_one(&place, look->arg) != WAITING_LEFT)
+		tried = look->try_one(&place, look->arg);
+		if (tried != WAITING_LEFT)
 		{
+			Slice		run_id = tried == WAITING_STAYS_FOR_RUN ? entry->run_id : SLICE_NONE;
+
 			queue_pass_in_vain(whose, entry);
-			gave_up = ++vain >= (left == 0 ? look->most_vain : WAITING_FEW);
+			waiting_queues_leave_out(all.queues, all.n, all.left_out, run_id);
+			vain++;
 		}
 		else if (++left < look->n)
 			queue_pass(whose, entry);
 		else
 			queue_leave(whose, entry);
 	}
-	waiting_queues_close(&all, gave_up ? 0 : INT_MAX);
+	waiting_queues_close(&all);
 	pfree(kinds);
 	return left;
 }
@@ -242,14 +272,38 @@ waiting_note_kind(int64 kind, Slice task_id, void *arg)
 	return visit->n < KINDS_AT_ONCE ? KIND_VISITED : KIND_LAST;
 }
 
-/* Returns a random kind, so that the first turns of short sessions differ. */
+static WaitingKindVisited
+waiting_note_first_kind(int64 kind, Slice task_id, void *arg)
+{
+	*(int64 *) arg = kind;
+	return KIND_LAST;
+}
+
+/* Returns the first kind from this one on, or the first of all if there is none. */
 static int64
-waiting_random_kind(void)
+waiting_find_kind(int64 from)
 {
 	int64		kind = PG_INT64_MIN;
 
-	(void) pg_strong_random(&kind, sizeof(kind));
+	(void) waiting_kind_visit(from, PG_INT64_MAX, waiting_note_first_kind, &kind);
 	return kind;
+}
+
+/*
+ * Returns a random place for the first turn of a session, because sessions may
+ * be short.  The kinds with the same anchor are close together, so a random
+ * number usually falls between two anchors; then it falls into one of them.
+ */
+static int64
+waiting_random_kind(void)
+{
+	uint64		random[2] = {0};
+	int64		first;
+	int64		last;
+
+	(void) pg_strong_random(random, sizeof(random));
+	waiting_kind_range(waiting_kind_anchor(waiting_find_kind((int64) random[0])), &first, &last);
+	return first + (int64) (random[1] % (uint64) (last - first));
 }
 
 /* Collects the next kinds in turn, starting again after the last one. */
@@ -278,14 +332,13 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 	KindsVisit *visit;
 	Queues		all;
 	int			open;
-	int			most_vain;
 	int			left = 0;
+	int			vain = 0;
 
 	visit = palloc(sizeof(KindsVisit));
 	waiting_next_kinds(visit);
-	waiting_queues_open(&all, (uint64) (uintptr_t) try_one, visit->kinds, visit->n);
+	waiting_queues_open(&all, (uint64) (uintptr_t) try_one, visit->kinds, visit->n, false);
 	open = visit->n;
-	most_vain = Max(WAITING_FEW / Max(open, 1), 1);
 	while (left < n && open > 0)
 	{
 		Queue	   *whose;
@@ -305,9 +358,13 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 			queue_pass(whose, entry);
 			continue;
 		}
-		if (tried == WAITING_STAYS_ALONE && whose->vain < most_vain)
+		if (tried != WAITING_STAYS && vain < MOST_VAIN_OF_ALL && whose->vain < MOST_VAIN_OF_KIND)
 		{
+			Slice		run_id = tried == WAITING_STAYS_FOR_RUN ? entry->run_id : SLICE_NONE;
+
 			queue_pass_in_vain(whose, entry);
+			waiting_queues_leave_out(whose, 1, whose->left_out, run_id);
+			vain++;
 			continue;
 		}
 		/* no other task of this kind will fare better, or too many were tried */
@@ -315,7 +372,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 		*whose = all.queues[--open];
 		all.queues[open] = done;
 	}
-	waiting_queues_close(&all, most_vain);
+	waiting_queues_close(&all);
 	pfree(visit);
 	return left;
 }
@@ -373,6 +430,38 @@ waiting_read_after(IndexPlace *after, WaitingPlace *places, int n)
 	return found;
 }
 
+/* Returns the number of the last row of the kind and urgency of a row. */
+static int64
+waiting_last_no(const IndexPlace *row)
+{
+	RowScan		scan;
+	int64		last = row->queue_no;
+
+	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, AccessShareLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, row->kind);
+	rows_key_int2(&scan, 2, BTEqualStrategyNumber, row->urgency);
+	rows_start(&scan);
+	if (rows_previous(&scan))
+		last = Max(last, rows_int8(&scan, Anum_queue_queue_no));
+	rows_end(&scan);
+	return last;
+}
+
+/* Returns a random place: in a random kind, and there before a random number. */
+static IndexPlace
+waiting_random_place(void)
+{
+	IndexPlace	row = {waiting_random_kind(), -1};
+	WaitingPlace place;
+	uint64		random = 0;
+
+	if (waiting_read_after(&row, &place, 1) == 0)
+		return (IndexPlace) {PG_INT64_MIN};
+	(void) pg_strong_random(&random, sizeof(random));
+	row.queue_no += (int64) (random % (uint64) (waiting_last_no(&row) - row.queue_no + 1)) - 1;
+	return row;
+}
+
 void
 waiting_see_next(int n, WaitingSee see)
 {
@@ -383,7 +472,7 @@ waiting_see_next(int n, WaitingSee see)
 	int			i;
 
 	if (!began)
-		after.kind = waiting_random_kind();
+		after = waiting_random_place();
 	began = true;
 	found = waiting_read_after(&after, places, n);
 	for (i = 0; i < found; i++)

@@ -72,8 +72,10 @@ extern bool waiting_is_at(const Task *task, const WaitingPlace *place);
 typedef enum WaitingTried
 {
 	WAITING_LEFT,				/* an agent has it now, or it has ended */
-	WAITING_STAYS,				/* and no other task of its kind would fare
-								 * better */
+	WAITING_STAYS,				/* and so would every other task of its kind,
+								 * unless one agent is looking at it */
+	WAITING_STAYS_FOR_RUN,		/* and so would every other task of its kind
+								 * and run, because of what the run has cost */
 	WAITING_STAYS_ALONE			/* which says nothing about other tasks */
 } WaitingTried;
 
@@ -85,33 +87,28 @@ typedef struct WaitingLook
 	Slice		agent_id;
 	int			n;				/* so many may leave their places */
 	bool		asks;			/* the agent is asking for work */
-	int			most_vain;		/* after so many that stay, gives up if none
-								 * has left */
 	WaitingTry	try_one;
 	void	   *arg;
 } WaitingLook;
 
-/* numbers of tasks to be tried in vain: a few, and what takes some 50 ms */
-#define WAITING_FEW		64
-#define WAITING_MANY	1024
-
 /*
  * Tries the tasks that fit the agent, the most urgent first, until n of them
- * have left their places or none is left that is worth trying.  Returns how
+ * have left their places, none is left, or too many have stayed.  Returns how
  * many have left.
  */
 extern int	waiting_try_fitting(const WaitingLook *look);
 
 /*
- * The same for all kinds, whichever agent they fit.  A kind whose first task
- * stays is not tried further.  There may be any number of kinds, so each call
- * continues where this backend's last one stopped.
+ * The same for all kinds, whichever agent they fit.  A kind is not tried
+ * further after WAITING_STAYS.  There may be any number of kinds, so each call
+ * continues where this backend's last one stopped, or begins with a random one.
  */
 extern int	waiting_try_kinds(int n, WaitingTry try_one, void *arg);
 
 /*
  * Calls see for the next n tasks, whatever their kinds, continuing where this
- * backend's last call stopped, and starting again after the last task.
+ * backend's last call stopped, or beginning with a random one, and starting
+ * again after the last task.
  */
 typedef void (*WaitingSee) (const WaitingPlace *place);
 extern void waiting_see_next(int n, WaitingSee see);

@@ -49,6 +49,12 @@ waiting_kind_of_offered(const Requirement *requirement, Slice holder)
 					((requirement_digest(requirement) ^ slice_hash(holder)) & DIGEST_MASK));
 }
 
+uint64
+waiting_kind_anchor(int64 kind)
+{
+	return (uint64) kind >> DIGEST_BITS;
+}
+
 void
 waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
 {
@@ -144,10 +150,37 @@ waiting_kind_remember(int64 kind, const WaitingKind *read)
 	entry->is_old = read->is_old;
 	entry->holder = slice_present(read->holder) ? slice_copy(read->holder) : SLICE_NONE;
 	memset(&entry->place, 0, sizeof(entry->place));
+	memset(entry->returned, 0, sizeof(entry->returned));
 	turns[next_turn] = kind;
 	next_turn = (next_turn + 1) % MAX_KINDS;
 	MemoryContextSwitchTo(old);
 	return entry;
+}
+
+/* ------------------------------------------------------------------- places */
+
+void
+waiting_kind_note_return(int64 kind, int urgency, int64 queue_no)
+{
+	WaitingKind *entry = waiting_kind_known(kind);
+
+	if (entry == NULL)
+		return;
+	entry->place.from[urgency] = Min(entry->place.from[urgency], queue_no);
+	if (entry->returned[urgency] == 0 || queue_no < entry->returned[urgency])
+		entry->returned[urgency] = queue_no;
+}
+
+void
+waiting_kind_note_place(WaitingKind *entry, const QueuePlace *place)
+{
+	int			urgency;
+
+	entry->place = *place;
+	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
+		if (entry->returned[urgency] > 0)
+			entry->place.from[urgency] = Min(entry->place.from[urgency], entry->returned[urgency]);
+	memset(entry->returned, 0, sizeof(entry->returned));
 }
 
 /* ----------------------------------------------------------------- reading */

@@ -30,6 +30,9 @@ typedef struct WaitingKind
 	Slice		holder;			/* for offered tasks: the agent that has them */
 	Requirement requirement;
 	QueuePlace	place;			/* where reading its queue starts */
+	int64		returned[NUM_LEVELS];	/* by urgency: the lowest number that
+										 * has returned since the place was
+										 * remembered, or 0 */
 } WaitingKind;
 
 extern int64 waiting_kind_of(const Requirement *requirement);
@@ -41,6 +44,9 @@ extern int64 waiting_kind_of(const Requirement *requirement);
  * has room.
  */
 extern int64 waiting_kind_of_offered(const Requirement *requirement, Slice holder);
+
+/* Returns the anchor of a kind (routing/anchor.h), or of its number. */
+extern uint64 waiting_kind_anchor(int64 kind);
 
 /* Sets the range of numbers that kinds with this anchor have. */
 extern void waiting_kind_range(uint64 anchor, int64 *first, int64 *last);
@@ -56,6 +62,16 @@ extern WaitingKind *waiting_kind_get(int64 kind, Slice task_id, bool *was_read);
 /* The same if it is cached, and NULL if it is not. */
 extern WaitingKind *waiting_kind_known(int64 kind);
 
+/*
+ * To be called when this session has put a row into the queue of a kind with a
+ * number that may be below the place.  An open queue does not see the row, but
+ * the next look does.
+ */
+extern void waiting_kind_note_return(int64 kind, int urgency, int64 queue_no);
+
+/* Remembers the place when the queue is closed. */
+extern void waiting_kind_note_place(WaitingKind *entry, const QueuePlace *place);
+
 typedef enum WaitingKindVisited
 {
 	KIND_VISITED,
@@ -68,8 +84,8 @@ typedef WaitingKindVisited (*WaitingKindVisit) (int64 kind, Slice task_id, void 
 
 /*
  * Calls visit for each kind from first to last that has a row, with a task of
- * the kind, and returns what that cost, in rows.  Rows that other transactions
- * are inserting do not count.
+ * the kind, and returns what that cost, in rows.  A row that another
+ * transaction is inserting does not make a kind.
  */
 extern int64 waiting_kind_visit(int64 first, int64 last, WaitingKindVisit visit, void *arg);
 

@@ -13,6 +13,7 @@
 #include "queue/queue.h"
 #include "queue/waiting.h"
 #include "queue/waiting_kind.h"
+#include "queue/waiting_vain.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
@@ -42,6 +43,7 @@ waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since, Slice 
 	column_put_text(values, nulls, Anum_queue_task_id, task->task_id);
 	values[Anum_queue_since - 1] = TimestampTzGetDatum(since);
 	column_put_text(values, nulls, Anum_queue_from_agent, from_agent);
+	column_put_text(values, nulls, Anum_queue_run_id, task->run_id);
 	(void) rows_insert(TABLE_WAITING, values, nulls);
 	notify_due(now + SLOT_MISSED);
 }
@@ -91,11 +93,19 @@ waiting_remove(Task *task)
 	(void) waiting_take_out(task);
 }
 
+/* The row that was just inserted has a number that the task had before. */
+static void
+waiting_note_return(const Task *task)
+{
+	waiting_kind_note_return(task->queue_kind, task_urgency(task), task->queue_no);
+	waiting_vain_note_return(task->queue_kind, task_urgency(task), task->queue_no);
+}
+
 static void
 waiting_put_back_kind(Task *task, int64 kind)
 {
 	waiting_insert(task, kind, task->left_no, task->left_since, task->from_agent);
-	queue_note_return();
+	waiting_note_return(task);
 }
 
 void
@@ -163,6 +173,7 @@ waiting_offer(Task *task, const Requirement *requirement)
 {
 	waiting_insert(task, waiting_kind_of_offered(requirement, task->agent_id), task->queue_no, clock_now(),
 				   SLICE_OF(""));
+	waiting_note_return(task);
 }
 
 void

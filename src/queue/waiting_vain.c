@@ -22,24 +22,21 @@
 typedef struct VainPlace
 {
 	uint64		key;			/* hash of the purpose and the kind */
+	int64		kind;
 	int64		beyond[NUM_LEVELS]; /* by urgency; tasks before these numbers
 									 * have been tried */
-	int64		tried;			/* number of tries, and */
-	TimestampTz began_at;		/* when the first one happened */
-	bool		unfinished;		/* the last look gave up */
+	int64		cost;			/* what that has cost, in rows passed over, and */
+	TimestampTz began_at;		/* when it began */
 } VainPlace;
 
 static Memo vain_places;
 
-/*
- * Everything that the cache says is forgotten if an agent's card or a rule
- * changes, or if this session returns tasks to their old places.
- */
+/* Everything is forgotten if a card or a rule changes, or after a rollback. */
 static HTAB *
 waiting_vain_table(void)
 {
 	return memo_current(&vain_places, "clutch places in waiting", sizeof(VainPlace), MAX_VAIN_PLACES,
-						roster_changes() + rule_changes() + queue_returns());
+						roster_changes() + rule_changes() + queue_rollbacks());
 }
 
 /* The table is part of the key, because the extension may be created again. */
@@ -61,46 +58,46 @@ waiting_vain_skip(uint64 purpose, Queue *queue)
 	place = hash_search(waiting_vain_table(), &key, HASH_FIND, NULL);
 	if (place == NULL)
 		return;
-	if (place->unfinished ||
-		!queue_worth_looking(place->tried * TRYING_COSTS, place->began_at, QUEUE_LOOK_BUSY))
-		queue_skip(queue, place->beyond);
-	else
+	if (queue_worth_looking(place->cost, place->began_at, QUEUE_LOOK_BUSY))
 		(void) hash_search(waiting_vain_table(), &key, HASH_REMOVE, NULL);
-}
-
-static bool
-waiting_vain_has_more(const Queue *queue)
-{
-	int			urgency;
-
-	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
-		if (slice_present(queue->heads[urgency].task_id))
-			return true;
-	return queue->unseen < NUM_LEVELS;
+	else
+		queue_skip(queue, place->beyond);
 }
 
 void
-waiting_vain_note(uint64 purpose, const Queue *queue, bool gave_up)
+waiting_vain_note(uint64 purpose, const Queue *queue)
 {
-	uint64		key = waiting_vain_key(purpose, queue);
-	bool		known = false;
-	VainPlace  *place = NULL;
+	uint64		key;
+	VainPlace  *place;
+	bool		known;
 	int			urgency;
 
-	if (queue->vain > 0)
-		place = hash_search(waiting_vain_table(), &key, HASH_ENTER, &known);
-	else if (vain_places.table != NULL)
-		place = hash_search(waiting_vain_table(), &key, HASH_FIND, &known);
-	if (place == NULL)
+	if (queue->vain == 0 && queue->vain_passed == 0)
 		return;
+	key = waiting_vain_key(purpose, queue);
+	place = hash_search(waiting_vain_table(), &key, HASH_ENTER, &known);
 	if (!known)
 	{
+		place->kind = queue->kind;
 		memset(place->beyond, 0, sizeof(place->beyond));
-		place->tried = 0;
+		place->cost = 0;
 		place->began_at = GetCurrentTimestamp();
 	}
 	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
 		place->beyond[urgency] = Max(place->beyond[urgency], queue->beyond[urgency]);
-	place->tried += queue->vain;
-	place->unfinished = gave_up && waiting_vain_has_more(queue);
+	place->cost += queue->vain * TRYING_COSTS + queue->vain_passed;
+}
+
+void
+waiting_vain_note_return(int64 kind, int urgency, int64 queue_no)
+{
+	HASH_SEQ_STATUS all;
+	VainPlace  *place;
+
+	if (vain_places.table == NULL || hash_get_num_entries(vain_places.table) == 0)
+		return;
+	hash_seq_init(&all, waiting_vain_table());
+	while ((place = hash_seq_search(&all)) != NULL)
+		if (place->kind == kind)
+			place->beyond[urgency] = Min(place->beyond[urgency], queue_no);
 }

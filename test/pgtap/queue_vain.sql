@@ -28,9 +28,14 @@ SELECT clutch.finish('agent:a', 'a_want') \g /dev/null
 SELECT is(fixture.claimed('agent:a'), 'a_001 1 new', 'and begins again at the first one when its card allows more');
 
 SELECT pg_temp.spent('b', 200), fixture.ask('b_want', NULL, 'skill:b', NULL, NULL, 'run:Q'), clutch.finish('agent:b', 'b_busy') \g /dev/null
-SELECT is(fixture.states('b_want'), 'b_want pending capacity NO_CAPACITY', 'what frees a slot does not try all of them');
-SELECT clutch.tick() FROM generate_series(1, 9) \g /dev/null
-SELECT is(fixture.state('b_want'), 'assigned agent:b 1', 'but a few ticks do, for an agent that does not ask');
+SELECT is(fixture.state('b_want'), 'assigned agent:b 1', 'so does a report that frees a slot, for an agent that does not ask');
+
+-- 20 kinds of 150 tasks, and the task that the agent wants is behind all of them
+SELECT pg_temp.spent('k', 0) \g /dev/null
+SELECT fixture.ask(format('k_%s_%s', kind, n), NULL, 'skill:k', jsonb_build_object('priority', 3), NULL, 'run:R', jsonb_build_object('prefers', jsonb_build_array('tag:' || kind))) FROM generate_series(1, 20) kind, generate_series(1, 150) n \g /dev/null
+SELECT fixture.ask('k_want', NULL, 'skill:k', NULL, NULL, 'run:Q') \g /dev/null
+SELECT clutch.finish('agent:k', 'k_busy') \g /dev/null
+SELECT is(fixture.claimed('agent:k'), 'k_want 1 new', 'as many kinds of such tasks hide nothing either');
 
 -- ------------------------------------------------- several agents of a session
 SELECT fixture.agent('d', 1, '{skill:d}'), fixture.ask('d_busy', NULL, 'skill:d') \g /dev/null
