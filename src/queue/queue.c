@@ -111,7 +111,7 @@ queue_leave_out_row(Queue *queue)
 	if (queue->left_out == NULL || queue->left_out->n == 0 ||
 		!queue_leaves_out(queue, rows_text(scan, Anum_queue_run_id)))
 		return false;
-	queue->left_out->rows++;
+	(*queue->left_out->rows)--;
 	queue->vain_passed++;
 	queue->beyond[rows_int2(scan, Anum_queue_urgency)] = rows_int8(scan, Anum_queue_queue_no) + 1;
 	return true;
@@ -120,7 +120,7 @@ queue_leave_out_row(Queue *queue)
 static bool
 queue_is_exhausted(const Queue *queue)
 {
-	return queue->left_out != NULL && queue->left_out->rows >= queue->left_out->most_rows;
+	return queue->left_out != NULL && *queue->left_out->rows <= 0;
 }
 
 /*

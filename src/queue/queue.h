@@ -111,8 +111,8 @@ typedef struct LeftOut
 {
 	Slice		runs[MAX_LEFT_OUT];
 	int			n;
-	int64		rows;			/* number of rows that were left out, and */
-	int64		most_rows;		/* how many at most; then the queues end */
+	int64	   *rows;			/* number of rows that the look may still leave
+								 * out; at 0, all its queues end */
 } LeftOut;
 
 typedef struct Queue

@@ -88,6 +88,7 @@ typedef struct Queues
 	RowScan		scan;
 	uint64		purpose;		/* see waiting_vain.h */
 	LeftOut    *left_out;		/* one for all queues, or one for each */
+	int64		rows;			/* see LeftOut */
 	int			n;
 	Queue	   *queues;
 	QueuePlace *places;			/* one for each queue */
@@ -103,6 +104,7 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, bool
 	int			i;
 
 	all->purpose = purpose;
+	all->rows = MOST_LEFT_OUT;
 	all->left_out = palloc0(sizeof(LeftOut) * (is_for_agent ? 1 : Max(n, 1)));
 	all->n = n;
 	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
@@ -118,7 +120,7 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, bool
 		all->queues[i].kind = kinds[i];
 		all->queues[i].place = &all->places[i];
 		all->queues[i].left_out = &all->left_out[is_for_agent ? 0 : i];
-		all->queues[i].left_out->most_rows = MOST_LEFT_OUT;
+		all->queues[i].left_out->rows = &all->rows;
 		queue_open(&all->queues[i]);
 		waiting_vain_skip(purpose, &all->queues[i]);
 	}
