@@ -1,7 +1,7 @@
 -- Push notifications of A2A: what a client is told of its task, and what not
 -- (docs/reference.md, Webhooks).
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(25);
 SET clutch.notify = off;
 
 SELECT fixture.agent('ann', 9) \g /dev/null
@@ -91,4 +91,17 @@ SELECT is((SELECT string_agg(concat_ws(' ', body ->> 'kind', (body ->> 'id' = :'
 	'task true ctx-m4, artifact-update ctx-m4, task true ctx-m4', 'as a task, with the ID under which it asked');
 SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', headers ->> 'content-type', headers ->> 'A2A-Version'), ', ') FROM told), 'application/json 0.3', 'in JSON');
 SELECT is((SELECT count(*) FROM told, clutch.inbound(body, 'a2a', '{"agent_id": "agent:there"}') AS i, clutch.validate(i)), 0::bigint, 'another database can read it');
+
+-- ------------------------------------------- the notifications of another server
+DELETE FROM clutch.endpoint;
+SELECT fixture.agent('far', 9, '{skill:far}') \g /dev/null
+INSERT INTO clutch.endpoint (name, url, adapter, serves, patience_s) VALUES ('far', 'https://far.example', 'a2a', 'agent:far', 3600);
+SELECT fixture.ask('task:far', NULL, 'skill:far') \g /dev/null
+SELECT id AS call, attempt FROM clutch.outbox_claim() \gset
+SELECT is((SELECT string_agg(clutch.outbox_done(:'call', :attempt, status => 200, response => d, is_last => false), ' ') FROM unnest(ARRAY[
+	'{"jsonrpc": "2.0", "id": "x", "result": {"task": {"id": "far-1", "contextId": "c", "status": {"state": "TASK_STATE_SUBMITTED"}}}}',
+	'{"artifactUpdate": {"taskId": "far-1", "contextId": "c", "artifact": {"artifactId": "a1", "parts": [{"text": "one"}]}}}',
+	'{"statusUpdate": {"taskId": "far-1", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "bye"}]}}}}']::jsonb[]) AS d),
+	'pending pending sent', 'notifications are reported for the call until the task is over');
+SELECT is((SELECT payload FROM clutch.result('task:far')), '{"text": "bye", "artifacts": [{"artifactId": "a1", "parts": [{"text": "one"}]}]}', 'artifacts that came before are in the result');
 SELECT * FROM finish();
