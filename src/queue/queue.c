@@ -107,13 +107,20 @@ static bool
 queue_leave_out_row(Queue *queue)
 {
 	const RowScan *scan = queue->scan;
+	int			urgency;
+	int64		queue_no;
 
 	if (queue->left_out == NULL || queue->left_out->n == 0 ||
 		!queue_leaves_out(queue, rows_text(scan, Anum_queue_run_id)))
 		return false;
+	urgency = rows_int2(scan, Anum_queue_urgency);
+	queue_no = rows_int8(scan, Anum_queue_queue_no);
 	(*queue->left_out->rows)--;
 	queue->vain_passed++;
-	queue->beyond[rows_int2(scan, Anum_queue_urgency)] = rows_int8(scan, Anum_queue_queue_no) + 1;
+	if (queue->beyond[urgency] == 0)
+		queue->place->from[urgency] = queue_no;
+	queue->place->void_before[urgency] = false;
+	queue->beyond[urgency] = queue_no + 1;
 	return true;
 }
 
