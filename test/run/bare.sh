@@ -71,7 +71,9 @@ cat >"$ROOT/root/inside" <<'INSIDE'
 set -e
 mount -t proc proc /proc
 mount -t tmpfs tmpfs /dev/shm
-export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
+export HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin
+# a bare machine has no locale
+unset LANG LANGUAGE ${!LC_@}
 [ ! -e /root/authorities.crt ] || export NODE_EXTRA_CA_CERTS=/root/authorities.crt
 cd /root/clutch
 # a mirror may be a copy that is kept

@@ -235,7 +235,8 @@ part_tap() {
 		return 0
 	export -f tap_one
 	files "$TAP_FILES" >"$WORK/tap_files"
-	run_child "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER -u PGDATABASE \
+	# PostgreSQL's own library for these tests unsets LC_ALL, and the encoding of its clusters follows the locale
+	run_child "${AS_SERVER[@]}" env -C "$SRC" -u PGHOST -u PGUSER -u PGDATABASE LANG=C.UTF-8 \
 		PATH="$BINDIR:$PATH" PERL5LIB="$PGXS_DIR/src/test/perl" PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" \
 		TESTDIR="$SRC" PGPORT=65432 TMPDIR="$WORK" WORK="$WORK" SLOW="$SLOW" \
 		xargs -a "$WORK/tap_files" -P 2 -I{} bash -c 'tap_one {}'
