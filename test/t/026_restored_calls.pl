@@ -69,6 +69,9 @@ foreach my $how ([ 'as_dumped' ], [ 'endpoints_last', '-L', "$dir/late.list" ])
 }
 
 # ------------------------------------------------- a gateway is the first to call
+# A call is not taken from the gateway that has it before its lease ends.
+ok($copy->poll_query_until('as_dumped', q{SELECT due_at <= clock_timestamp() FROM clutch.outbox WHERE task_id = 'task:claimed'}),
+	'the lease of the call that is with a gateway ends');
 my $claim = q{SELECT string_agg(concat_ws(' ', coalesce(o.task_id, o.kind), o.task_attempt), ', ' ORDER BY o.no) FROM clutch.outbox_claim(9, '1 h') c JOIN clutch.outbox o USING (id) WHERE o.kind = 'task'};
 is(sql($claim, 'as_dumped'), '', 'it is handed no call of an attempt that the original may still be waiting for');
 is(sql($claim, 'as_dumped'), 'task:claimed 2, task:waits 2', 'but those of the attempts that replace them');
