@@ -188,8 +188,8 @@ mcp_is_form_schema(const Json *schema)
 }
 
 /*
- * Writes a question that is not one of a server.  The parts of it that the
- * client would refuse are left out, because it would not ask at all.
+ * Writes a question that no MCP server has asked.  A client that does not accept
+ * a part of a question asks nothing at all, so such parts are left out.
  */
 static void
 mcp_put_question(const Json *envelope, bool is_url, Json *raw)
@@ -229,7 +229,7 @@ mcp_write_question(const Adapter *self, const Json *envelope, bool is_url)
 	return raw;
 }
 
-/* Writes progress that is not that of a server, without what a client would refuse. */
+/* Writes progress that no MCP server has reported, and leaves out the members that a client would refuse. */
 static void
 mcp_put_progress(const Json *envelope, Json *raw)
 {

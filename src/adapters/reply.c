@@ -74,9 +74,8 @@ reply_has_schema(const Reply *reply)
 }
 
 /*
- * Returns the notes by which outbound makes a response.  "kept" is empty; that
- * it is there makes the envelope count as foreign, so the response gets no
- * carrier.
+ * Returns the notes by which outbound makes a response.  The empty "kept" marks
+ * the envelope as foreign, so that the response gets no carrier.
  */
 static Json *
 reply_notes(const Reply *reply, const Json *end)

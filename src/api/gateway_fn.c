@@ -167,10 +167,10 @@ has_ended(const Task *task, MessageType type, int64 seq)
 }
 
 /*
- * Does the progress, which was not late, say what the task is doing?  If the
- * call is repeated, other events may have been sent meanwhile.  An artifact
- * does not say what the task is doing.  A question does as long as it is not
- * answered.
+ * Is this progress, which did not come late, still true?  The first time a call
+ * is sent, it is.  When the call is repeated, later events may have been sent in
+ * the meantime: a question is true until it is answered, other progress until
+ * the task is over, and an artifact always.
  */
 static bool
 is_current(const Call *call, const Task *task, JsonbContainer *payload)

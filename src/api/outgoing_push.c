@@ -61,9 +61,9 @@ outgoing_is_state(const Json *envelope)
 }
 
 /*
- * Returns the notes for the document.  That "kept" is there makes the envelope
- * count as foreign, so it gets no carrier: what the database knows of the task
- * is not the client's business.  In version 0.3, the protocol wants a Task.
+ * Returns the notes for the document.  The empty "kept" marks the envelope as
+ * foreign, so that it gets no carrier: a client must not see what the database
+ * knows about the task.  Version 0.3 of the protocol requires a Task.
  */
 static Json *
 outgoing_push_notes(const Call *call, const Endpoint *endpoint, const Json *envelope)
@@ -94,7 +94,7 @@ outgoing_push(const Call *call, const Endpoint *endpoint, Jsonb *event)
 	Json	   *envelope = json_read(event);
 	Json	   *notes = outgoing_push_notes(call, endpoint, envelope);
 
-	/* what the database did with the task has no words that a client knows */
+	/* clients do not know the members by which the database says what it has done */
 	if (adapter_type(envelope) == MSG_TASK_PROGRESS && json_says(envelope, "/from/agent_id", clutch_orchestrator))
 		json_put(envelope, "/payload", json_new_object());
 	return outbox_document(json_write(envelope), endpoint->adapter, json_write(notes), call->seq);

@@ -281,7 +281,7 @@ waiting_note_first_kind(int64 kind, Slice task_id, void *arg)
 	return KIND_LAST;
 }
 
-/* Returns the first kind from this one on, or the first of all if there is none. */
+/* Returns the first kind from this one on, or the smallest number that a kind could have if there is none. */
 static int64
 waiting_find_kind(int64 from)
 {

@@ -31,7 +31,7 @@ typedef struct VainPlace
 
 static Memo vain_places;
 
-/* Everything is forgotten if a card or a rule changes, or after a rollback. */
+/* Returns the cache, which is empty again after a rollback and when a card or a rule has changed. */
 static HTAB *
 waiting_vain_table(void)
 {

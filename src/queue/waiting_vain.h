@@ -11,7 +11,8 @@
  * a look leaves out what the last ones with the same purpose have tried, for a
  * time that is proportional to what trying has cost.
  *
- * This only saves time.  A session that has just begun finds the same tasks.
+ * This only saves time: a session that has just begun finds the same tasks,
+ * except behind more of them than a look may leave out (LeftOut in queue.h).
  *
  *-------------------------------------------------------------------------
  */
