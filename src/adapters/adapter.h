@@ -111,13 +111,15 @@ struct Adapter
 	 *
 	 * An envelope with the "form" task_form becomes the state of a task, at
 	 * the path task_at of the document.  task_form is NULL if the dialect has
-	 * no such document.
+	 * no such document.  task_has_times: clients require "createdAt",
+	 * "lastUpdatedAt" and "ttl" of a task, which only its row has.
 	 */
 	AdapterEnds tells_ends;
 	bool		(*is_call) (const Adapter *self, const Json *request, const Json *asked);
 	const char *response_form;
 	const char *task_form;
 	const char *task_at;
+	bool		task_has_times;
 	void		(*names_request) (const Adapter *self, const Json *request, const Json *asked, Json *document);
 
 	/* the function names of a user-defined adapter (custom.h) */

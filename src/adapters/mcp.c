@@ -436,5 +436,6 @@ const Adapter mcp_adapter = {
 	.outbound = mcp_outbound,
 	.task_form = "status",
 	.task_at = "/result",
+	.task_has_times = true,
 	.has_sessions = true,
 };

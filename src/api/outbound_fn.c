@@ -211,7 +211,7 @@ task_state(const Task *task, const Json *request)
 	return state;
 }
 
-/* Adds the members that MCP requires of a task, in milliseconds and as texts. */
+/* Adds the times of the task, as texts and in milliseconds (task_has_times in adapter.h). */
 static void
 task_put_times(const Task *task, Json *document)
 {
@@ -237,7 +237,7 @@ clutch_task_as(PG_FUNCTION_ARGS)
 	json_put_cstring(state, "/ts", clock_rfc3339(task->since));
 	reply_begin(&reply);
 	document = reply_task(&reply, state);
-	if (strcmp(reply.adapter->name, "mcp") == 0)
+	if (reply.adapter->task_has_times)
 		task_put_times(task, document);
 	PG_RETURN_JSONB_P(json_write(document));
 }
