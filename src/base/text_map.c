@@ -37,6 +37,14 @@ text_map_make(void)
 	return text_map_create(CurrentMemoryContext, 16, NULL);
 }
 
+void *
+text_map_get(TextMap *map, Slice text)
+{
+	TextMapEntry *entry = text_map_lookup(map, text);
+
+	return entry == NULL ? NULL : entry->pointer;
+}
+
 void **
 text_map_place(TextMap *map, Slice text)
 {

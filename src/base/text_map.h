@@ -17,6 +17,9 @@ typedef struct text_map_hash TextMap;
 
 extern TextMap *text_map_make(void);
 
+/* Returns the pointer of a text, or NULL if the map does not have it. */
+extern void *text_map_get(TextMap *map, Slice text);
+
 /*
  * Returns where the pointer of a text is stored, which is NULL if the text is
  * new.  The caller sets it before the next call, and keeps the text, which is

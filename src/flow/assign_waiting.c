@@ -128,17 +128,14 @@ assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *rec
 	return false;
 }
 
-/* Does the receiver, or if it is absent every agent, not get the task only because of what its run has cost? */
+/*
+ * Would every other task of the kind and run stay as well?  An agent that looks
+ * for itself finds this out on its own (queue/left_out.h).
+ */
 static bool
 assign_is_for_run(const Choice *choice, const Receiver *receiver)
 {
-	Requirement any_run = choice->requirement;
-
-	if (choice->rejected[REJECTED_BUDGET].count == 0)
-		return false;
-	any_run.run_id = SLICE_NONE;
-	return !slice_present(receiver->agent_id) ||
-		(!router_fits(&choice->requirement, receiver->agent_id) && router_fits(&any_run, receiver->agent_id));
+	return !slice_present(receiver->agent_id) && choice->rejected[REJECTED_BUDGET].count > 0;
 }
 
 /*

@@ -87,18 +87,6 @@ queue_position(Queue *queue, int urgency)
 	return queue->beyond[urgency] > 0 ? &queue->beyond[urgency] : &queue->place->from[urgency];
 }
 
-static bool
-queue_leaves_out(const Queue *queue, Slice run_id)
-{
-	const LeftOut *left_out = queue->left_out;
-	int			i;
-
-	for (i = 0; left_out != NULL && i < left_out->n; i++)
-		if (slice_equal(left_out->runs[i], run_id))
-			return true;
-	return false;
-}
-
 /*
  * Leaves out the current row if its run is.  The place stays before it, because
  * other agents may get it.
@@ -109,14 +97,16 @@ queue_leave_out_row(Queue *queue)
 	const RowScan *scan = queue->scan;
 	int			urgency;
 	int64		queue_no;
+	int64		rows;
 
-	if (queue->left_out == NULL || queue->left_out->n == 0 ||
-		!queue_leaves_out(queue, rows_text(scan, Anum_queue_run_id)))
+	if (queue->left_out == NULL || queue->left_out->runs == NULL)
 		return false;
+	rows = *queue->left_out->rows;
+	if (!left_out_has(queue->left_out, rows_text(scan, Anum_queue_run_id)))
+		return false;
+	queue->vain_passed += rows - *queue->left_out->rows;
 	urgency = rows_int2(scan, Anum_queue_urgency);
 	queue_no = rows_int8(scan, Anum_queue_queue_no);
-	(*queue->left_out->rows)--;
-	queue->vain_passed++;
 	if (queue->beyond[urgency] == 0)
 		queue->place->from[urgency] = queue_no;
 	queue->place->void_before[urgency] = false;
@@ -413,20 +403,11 @@ queue_pass_in_vain(Queue *queue, QueueEntry *entry)
 }
 
 void
-queue_pass_left_out(Queue *queue)
+queue_pass_left_out(Queue *queue, QueueEntry *entry)
 {
-	int			urgency;
-
-	for (urgency = 0; urgency < NUM_LEVELS; urgency++)
-	{
-		QueueEntry *head = &queue->heads[urgency];
-
-		if (!slice_present(head->task_id) || !queue_leaves_out(queue, head->run_id))
-			continue;
-		queue->vain_passed++;
-		queue->beyond[urgency] = head->queue_no + 1;
-		queue_move_on(queue, urgency, head->queue_no + 1);
-	}
+	queue->vain_passed++;
+	queue->beyond[entry->urgency] = entry->queue_no + 1;
+	queue_move_on(queue, entry->urgency, entry->queue_no + 1);
 }
 
 void

@@ -37,6 +37,7 @@
 #define CLUTCH_QUEUE_H
 
 #include "base/rows.h"
+#include "queue/left_out.h"
 
 /*
  * the priorities of spec 003, 8.1; in the tables, urgency = LEVEL_CRITICAL -
@@ -100,21 +101,6 @@ typedef struct QueueEntry
 	ItemPointerData tid;
 } QueueEntry;
 
-/* number of runs that a look leaves out */
-#define MAX_LEFT_OUT	16
-
-/*
- * Runs whose tasks are left out by a look, because one of them was tried in
- * vain and the others would be, too.  Several queues may share this.
- */
-typedef struct LeftOut
-{
-	Slice		runs[MAX_LEFT_OUT];
-	int			n;
-	int64	   *rows;			/* number of rows that the look may still leave
-								 * out; at 0, all its queues end */
-} LeftOut;
-
 typedef struct Queue
 {
 	RowScan    *scan;			/* scan of its table, ROWS_DIRTY; several
@@ -123,7 +109,8 @@ typedef struct Queue
 								 * is one of clutch.waiting, and */
 	int64		kind;			/* this is its kind */
 	QueuePlace *place;
-	LeftOut    *left_out;		/* or NULL */
+	LeftOut    *left_out;		/* or NULL.  When it is exhausted, the queue
+								 * ends. */
 	bool		from_start;
 	uint64		rollbacks;		/* until a look from the start began */
 	int			unseen;			/* this urgency and those after it have not
@@ -190,8 +177,8 @@ extern void queue_pass(Queue *queue, QueueEntry *entry);
  * unless it calls queue_skip.
  */
 extern void queue_pass_in_vain(Queue *queue, QueueEntry *entry);
-/* To be called when another run is left out: removes its entries from the heads. */
-extern void queue_pass_left_out(Queue *queue);
+/* The same for an entry that was not tried, because its run is left out. */
+extern void queue_pass_left_out(Queue *queue, QueueEntry *entry);
 /* The same as queue_pass if no other entry is wanted.  Only queue_close may follow. */
 extern void queue_leave(Queue *queue, const QueueEntry *entry);
 

@@ -25,10 +25,12 @@
 #define MOST_VAIN_OF_KIND	16
 
 /*
- * number of tasks that a look leaves out because of their runs, which takes
- * some 10 ms
+ * number of rows that a look leaves out because of their runs, which takes
+ * some 10 ms, or 200 ms if the agent asks for work, because then nothing else
+ * would find what is behind them
  */
 #define MOST_LEFT_OUT	50000
+#define MOST_LEFT_OUT_IF_ASKED	(20 * MOST_LEFT_OUT)
 
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
@@ -95,17 +97,20 @@ typedef struct Queues
 } Queues;
 
 /*
- * The places are copied back when the queues are closed, because trying tasks
- * in the meantime may make the backend forget a kind.
+ * "look" is NULL if all agents are looked for.  The places are copied back when
+ * the queues are closed, because trying tasks in the meantime may make the
+ * backend forget a kind.
  */
 static void
-waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, bool is_for_agent)
+waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, const WaitingLook *look)
 {
 	int			i;
 
 	all->purpose = purpose;
-	all->rows = MOST_LEFT_OUT;
-	all->left_out = palloc0(sizeof(LeftOut) * (is_for_agent ? 1 : Max(n, 1)));
+	all->rows = look != NULL && look->asks ? MOST_LEFT_OUT_IF_ASKED : MOST_LEFT_OUT;
+	all->left_out = palloc0(sizeof(LeftOut) * (look != NULL ? 1 : Max(n, 1)));
+	if (look != NULL)
+		all->left_out->agent_id = look->agent_id;
 	all->n = n;
 	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
 	all->places = palloc0(sizeof(QueuePlace) * Max(n, 1));
@@ -119,7 +124,7 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, bool
 		all->queues[i].scan = &all->scan;
 		all->queues[i].kind = kinds[i];
 		all->queues[i].place = &all->places[i];
-		all->queues[i].left_out = &all->left_out[is_for_agent ? 0 : i];
+		all->queues[i].left_out = &all->left_out[look != NULL ? 0 : i];
 		all->queues[i].left_out->rows = &all->rows;
 		queue_open(&all->queues[i]);
 		waiting_vain_skip(purpose, &all->queues[i]);
@@ -160,6 +165,21 @@ waiting_queues_close(Queues *all)
 	rows_end(&all->scan);
 }
 
+/* Returns the first entry of the first n queues that is not left out, or NULL. */
+static QueueEntry *
+waiting_queues_first(Queues *all, int n, Queue **whose)
+{
+	QueueEntry *entry;
+
+	while ((entry = queue_first_of(all->queues, n, whose)) != NULL &&
+		   left_out_has((*whose)->left_out, entry->run_id))
+	{
+		CHECK_FOR_INTERRUPTS();
+		queue_pass_left_out(*whose, entry);
+	}
+	return entry;
+}
+
 static WaitingPlace
 waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 {
@@ -171,19 +191,6 @@ static uint64
 waiting_look_purpose(const WaitingLook *look)
 {
 	return hash_combine64(slice_hash(look->agent_id), (uint64) (uintptr_t) look->try_one + look->asks);
-}
-
-/* Leaves out the run of a task that has stayed, in all n queues. */
-static void
-waiting_queues_leave_out(Queue *queues, int n, LeftOut *left_out, Slice run_id)
-{
-	int			i;
-
-	if (!slice_present(run_id) || left_out->n == MAX_LEFT_OUT)
-		return;
-	left_out->runs[left_out->n++] = run_id;
-	for (i = 0; i < n; i++)
-		queue_pass_left_out(&queues[i]);
 }
 
 /*
@@ -199,13 +206,12 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 	int64	   *kinds = waiting_fitting_copy(list, &n_kinds);
 	Queues		all;
 
-	waiting_queues_open(&all, waiting_look_purpose(look), kinds, n_kinds, true);
+	waiting_queues_open(&all, waiting_look_purpose(look), kinds, n_kinds, look);
 	while (left < look->n && vain < MOST_VAIN)
 	{
 		Queue	   *whose;
-		QueueEntry *entry = queue_first_of(all.queues, all.n, &whose);
+		QueueEntry *entry = waiting_queues_first(&all, all.n, &whose);
 		WaitingPlace place;
-		WaitingTried tried;
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
@@ -215,13 +221,10 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 			break;
 		}
 		place = waiting_place_of_entry(whose, entry);
-		tried = look->try_one(&place, look->arg);
-		if (tried != WAITING_LEFT)
+		if (look->try_one(&place, look->arg) != WAITING_LEFT)
 		{
-			Slice		run_id = tried == WAITING_STAYS_FOR_RUN ? entry->run_id : SLICE_NONE;
-
+			left_out_begin(all.left_out);
 			queue_pass_in_vain(whose, entry);
-			waiting_queues_leave_out(all.queues, all.n, all.left_out, run_id);
 			vain++;
 		}
 		else if (++left < look->n)
@@ -339,12 +342,12 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 
 	visit = palloc(sizeof(KindsVisit));
 	waiting_next_kinds(visit);
-	waiting_queues_open(&all, (uint64) (uintptr_t) try_one, visit->kinds, visit->n, false);
+	waiting_queues_open(&all, (uint64) (uintptr_t) try_one, visit->kinds, visit->n, NULL);
 	open = visit->n;
 	while (left < n && open > 0)
 	{
 		Queue	   *whose;
-		QueueEntry *entry = queue_first_of(all.queues, open, &whose);
+		QueueEntry *entry = waiting_queues_first(&all, open, &whose);
 		WaitingPlace place;
 		WaitingTried tried;
 		Queue		done;
@@ -362,10 +365,9 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 		}
 		if (tried != WAITING_STAYS && vain < MOST_VAIN_OF_ALL && whose->vain < MOST_VAIN_OF_KIND)
 		{
-			Slice		run_id = tried == WAITING_STAYS_FOR_RUN ? entry->run_id : SLICE_NONE;
-
+			if (tried == WAITING_STAYS_FOR_RUN)
+				left_out_add(whose->left_out, entry->run_id);
 			queue_pass_in_vain(whose, entry);
-			waiting_queues_leave_out(whose, 1, whose->left_out, run_id);
 			vain++;
 			continue;
 		}

@@ -13,6 +13,7 @@
 #include "routing/explain.h"
 #include "routing/filter_agents.h"
 #include "settings.h"
+#include "store/spending.h"
 #include "utils/memutils.h"
 
 /*
@@ -106,6 +107,35 @@ router_fits(const Requirement *requirement, Slice agent_id)
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
 	return fits;
+}
+
+/* The amounts may be long numbers, so they are read in a memory context of their own. */
+static bool
+router_reaches(const Amount *most, Slice agent_id, Slice run_id)
+{
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch spent",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
+	AgentSpending *agents;
+	int			n = spending_read(run_id, &agents);
+	bool		reaches = false;
+	int			i;
+
+	for (i = 0; i < n && !reaches; i++)
+		reaches = slice_equal(agents[i].agent_id, agent_id) && amount_reaches(&agents[i].amount, most);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
+	return reaches;
+}
+
+bool
+router_has_spent(Slice agent_id, Slice run_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+	const Amount *most = ordinal < 0 ? NULL : &roster_agent(roster, ordinal)->card.max_amount;
+
+	return most != NULL && amount_is_limit(most) && router_reaches(most, agent_id, run_id);
 }
 
 bool

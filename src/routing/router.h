@@ -35,6 +35,9 @@ extern void router_reject_full(Choice *choice, int candidate);
  */
 extern bool router_fits(const Requirement *requirement, Slice agent_id);
 
+/* Has the agent spent on the run what its card allows for one run? */
+extern bool router_has_spent(Slice agent_id, Slice run_id);
+
 /* Was the agent among those that the recipients leave to choose from? */
 extern bool router_looked_at(const Choice *choice, int ordinal);
 

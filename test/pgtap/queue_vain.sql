@@ -1,7 +1,7 @@
 -- Tasks that are tried in vain hide no others, and neither do changes of the
 -- rules: P4, for what waits (src/queue/waiting_vain.h, waiting_kind.h).
 \ir ../fixtures/tap.sql
-SELECT plan(17);
+SELECT plan(19);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -37,6 +37,25 @@ SELECT fixture.ask('k_want', NULL, 'skill:k', NULL, NULL, 'run:Q') \g /dev/null
 SELECT clutch.finish('agent:k', 'k_busy') \g /dev/null
 SELECT is(fixture.claimed('agent:k'), 'k_want 1 new', 'as many kinds of such tasks hide nothing either');
 
+-- tasks of 150 runs on each of which the agent has spent all that it may, two of each
+SELECT fixture.agent('m', 1, '{skill:m}', '{"max_cost": 5}') \g /dev/null
+DO $$
+BEGIN
+	FOR run IN 1 .. 150 LOOP
+		PERFORM fixture.ask('m_spends_' || run, NULL, 'skill:m', NULL, NULL, 'run:m' || run);
+		PERFORM clutch.claim('agent:m');
+		PERFORM clutch.finish('agent:m', 'm_spends_' || run, usage => '{"cost": 5}');
+	END LOOP;
+END $$;
+SELECT fixture.ask('m_busy', NULL, 'skill:m', NULL, NULL, 'run:Q') \g /dev/null
+SELECT clutch.claim('agent:m') \g /dev/null
+SELECT fixture.ask(format('m_%s_%s', n, run), NULL, 'skill:m', NULL, NULL, 'run:m' || run) FROM generate_series(1, 2) n, generate_series(1, 150) run \g /dev/null
+SELECT fixture.ask('m_want', NULL, 'skill:m', NULL, NULL, 'run:Q') \g /dev/null
+SELECT clutch.finish('agent:m', 'm_busy') \g /dev/null
+SELECT is(fixture.state('m_want'), 'assigned agent:m 1', 'a task behind those of 150 such runs is found by one look');
+SELECT fixture.agent('m', 2, '{skill:m}', '{"max_cost": 6}') \g /dev/null
+SELECT is(fixture.claimed('agent:m', 9), 'm_want 1 new, m_1_1 1 new', 'and the others when the card allows more');
+
 -- ------------------------------------------------- several agents of a session
 SELECT fixture.agent('d', 1, '{skill:d}'), fixture.ask('d_busy', NULL, 'skill:d') \g /dev/null
 SELECT clutch.claim('agent:d') \g /dev/null
@@ -65,7 +84,7 @@ COMMIT;
 
 -- ------------------------------------------------------------ when rules change
 -- Ticks check a hundred waiting tasks each, so nothing else may wait.
-SELECT clutch.cancel_run('run:R') \g /dev/null
+SELECT clutch.cancel_run('run:R'), clutch.cancel_run('run:m' || n) FROM generate_series(1, 150) n \g /dev/null
 CREATE FUNCTION pg_temp.says(text text) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('payload', jsonb_build_object('text', text)) $$;
 SELECT fixture.agent('f', 1, '{skill:f}'), fixture.ask('f_busy', NULL, 'skill:f') \g /dev/null
 SELECT clutch.claim('agent:f') \g /dev/null
