@@ -74,19 +74,43 @@ credential_note(const CredentialPlace *place, CredentialList *list)
 /* -------------------------------------------------------------- the search */
 
 /*
- * Is it a text that is not empty, a number, or an array of texts and numbers?
+ * Returns false if there is an object within the array, or within an array in
+ * it.  Sets *has_value if there is a text or a number.
+ */
+static bool
+credential_has_no_object(const Json *array, bool *has_value)
+{
+	check_stack_depth();
+	for (int i = 0; i < array->n; i++)
+	{
+		const Json *item = array->items[i];
+
+		if (item->kind == JSON_OBJECT || (item->kind == JSON_ARRAY && !credential_has_no_object(item, has_value)))
+			return false;
+		*has_value |= item->kind == JSON_TEXT || item->kind == JSON_NUMBER;
+	}
+	return true;
+}
+
+/*
+ * Is it a text that is not empty, a number, or an array with texts or numbers
+ * and without objects?
  */
 static bool
 credential_is_plain(const Json *value)
 {
-	if (value->kind == JSON_ARRAY && value->n > 0)
-	{
-		for (int i = 0; i < value->n; i++)
-			if (value->items[i]->kind != JSON_TEXT && value->items[i]->kind != JSON_NUMBER)
-				return false;
-		return true;
-	}
+	bool		has_value = false;
+
+	if (value->kind == JSON_ARRAY)
+		return credential_has_no_object(value, &has_value) && has_value;
 	return value->kind == JSON_NUMBER || (value->kind == JSON_TEXT && value->text.len > 0);
+}
+
+static bool
+credential_is_key(Slice key, const char *one, const char *other)
+{
+	return (key.len == (int) strlen(one) && pg_strncasecmp(key.s, one, key.len) == 0) ||
+		(key.len == (int) strlen(other) && pg_strncasecmp(key.s, other, key.len) == 0);
 }
 
 /*
@@ -94,16 +118,60 @@ credential_is_plain(const Json *value)
  * headers or variables: {"name": "Authorization", "value": "..."}?
  */
 static bool
-credential_is_named(const Json *container, Slice key, const Json *item)
+credential_is_named(const Json *container, Slice key)
 {
-	Slice		name;
-
-	if (container->kind != JSON_OBJECT || !slice_is(key, "value") || !credential_is_plain(item))
+	if (!credential_is_key(key, "value", "values"))
 		return false;
-	name = json_get_text(container, "/name");
-	if (!slice_present(name))
-		name = json_get_text(container, "/key");
-	return slice_present(name) && credential_is_name(name);
+	for (int i = 0; i < container->n; i++)
+		if (credential_is_key(container->keys[i], "name", "key") && container->items[i]->kind == JSON_TEXT &&
+			credential_is_name(container->items[i]->text))
+			return true;
+	return false;
+}
+
+/* Is it the place of headers, such as "headers", "rawHeaders" or "response_headers"? */
+static bool
+credential_is_headers(const CredentialPlace *place)
+{
+	static const char headers[] = "headers";
+	int			len = sizeof(headers) - 1;
+
+	return place != NULL && slice_present(place->key) && place->key.len >= len &&
+		pg_strncasecmp(place->key.s + place->key.len - len, headers, len) == 0;
+}
+
+/*
+ * The same for headers that are written as an array, [["cookie", "..."], ...]
+ * or ["cookie", "...", ...].
+ */
+static bool
+credential_is_header_value(const Json *container, const CredentialPlace *place)
+{
+	const CredentialPlace *up = place->up;
+	int			i = place->index;
+	bool		is_pair = up != NULL && !slice_present(up->key) && container->n == 2 && credential_is_headers(up->up);
+
+	return i % 2 == 1 && (is_pair || credential_is_headers(up)) && container->items[i - 1]->kind == JSON_TEXT &&
+		credential_is_name(container->items[i - 1]->text);
+}
+
+/*
+ * Is the item a credential because of a name that stands beside it?
+ */
+static bool
+credential_is_beside_name(const Json *container, const CredentialPlace *place, const Json *item)
+{
+	if (!credential_is_plain(item))
+		return false;
+	return container->kind == JSON_OBJECT ? credential_is_named(container, place->key) :
+		credential_is_header_value(container, place);
+}
+
+/* A token with a probability is a piece of what a model has written. */
+static bool
+credential_is_piece(const Json *container, Slice key)
+{
+	return slice_is(key, "token") && json_member(container, SLICE_OF("logprob")) != NULL;
 }
 
 static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);
@@ -113,9 +181,10 @@ static void credential_search(Json *container, const CredentialPlace *up, Creden
  * the item itself is a credential.
  */
 static bool
-credential_search_item(Json *item, const CredentialPlace *place, CredentialList *list)
+credential_search_item(const Json *container, Json *item, const CredentialPlace *place, CredentialList *list)
 {
-	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key))
+	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key) &&
+		!credential_is_piece(container, place->key))
 		return true;
 	if (item->kind == JSON_TEXT)
 		return credential_clean(&item->text, place, list);
@@ -135,14 +204,19 @@ credential_search(Json *container, const CredentialPlace *up, CredentialList *li
 	for (int i = 0; i < container->n; i++)
 	{
 		Json	   *item = container->items[i];
+		bool		has_name_beside;
 
 		CHECK_FOR_INTERRUPTS();
 		place.index = i;
 		if (container->kind == JSON_OBJECT)
 			place.key = container->keys[i];
-		if (credential_is_named(container, place.key, item) || credential_search_item(item, &place, list))
+		has_name_beside = credential_is_beside_name(container, &place, item);
+		if (has_name_beside || credential_search_item(container, item, &place, list))
 		{
 			credential_note(&place, list);
+			/* the other headers of such an array must stay pairs */
+			if (has_name_beside && container->kind == JSON_ARRAY && credential_is_headers(up))
+				kept--;
 			continue;
 		}
 		container->items[kept] = item;

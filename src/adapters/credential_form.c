@@ -291,10 +291,27 @@ credential_is_url(Slice text)
 	return password != NULL && host != NULL && host > password;
 }
 
+/* Returns the text without the blanks around it, such as the line break after the output of a program. */
+static Slice
+credential_trim(Slice text)
+{
+	while (text.len > 0 && isspace((unsigned char) text.s[0]))
+	{
+		text.s++;
+		text.len--;
+	}
+	while (text.len > 0 && isspace((unsigned char) text.s[text.len - 1]))
+		text.len--;
+	return text;
+}
+
 bool
 credential_is_value(Slice text)
 {
-	if (!slice_present(text) || text.len == 0)
+	if (!slice_present(text))
+		return false;
+	text = credential_trim(text);
+	if (text.len == 0)
 		return false;
 	return credential_is_url(text) ||
 		(text.len >= 12 &&

@@ -39,14 +39,14 @@ typedef struct CredentialMark
 } CredentialMark;
 
 /*
- * An array whose name is that of a credential.  It is a credential if all its
- * elements are texts and numbers.
+ * An array whose name is that of a credential.  It is a credential if it has
+ * texts or numbers, and neither objects nor arrays.
  */
 typedef struct CredentialArray
 {
 	int			depth;			/* depth of its elements; 0 if there is no such
 								 * array */
-	bool		has_elements;
+	bool		has_value;		/* a text or a number */
 	bool		was_kept;		/* whether an earlier member has been kept */
 	const char *from;			/* start of what is to be cut in that case */
 	CredentialMark mark;
@@ -376,7 +376,7 @@ credential_close(CredentialSearch *search)
 	if (array->depth != depth + 1)
 		return;
 	array->depth = 0;
-	if (!array->has_elements)
+	if (!array->has_value)
 		return;
 	credential_forget(array->mark, search->list, search->cuts);
 	credential_drop(search, array->from);
@@ -426,8 +426,8 @@ credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
 	}
 	if (search->array.depth == depth)
 	{
-		search->array.has_elements = true;
-		if (token != TOKEN_TEXT && token != TOKEN_NUMBER)
+		search->array.has_value |= token == TOKEN_TEXT || token == TOKEN_NUMBER;
+		if (token == TOKEN_OPEN)
 			search->array.depth = 0;
 	}
 	/* if everything before the item has been cut out, cut the comma, too */

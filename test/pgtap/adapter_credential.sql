@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(11);
+SELECT plan(16);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -30,9 +30,20 @@ SELECT is_empty(
 	'but neither an object nor a boolean');
 SELECT set_eq(
 	$$ SELECT pg_temp.dropped_of('[{"name": "Authorization", "value": "v"}, {"value": 1, "key": "API_KEY", "more": 2}, {"name": "region", "value": "v"}, {"name": "token", "value": {"type": "v"}},
-		{"name": "password", "values": "v"}, {"name": 1, "key": "password", "value": "v"}, {"name": "password", "value": ""}, ["password", "value", "v"], {"value": "v"}]') $$,
+		{"name": "password", "worth": "v"}, {"name": 1, "key": "password", "value": "v"}, {"name": "password", "value": ""}, ["password", "value", "v"], {"value": "v"}]') $$,
 	$$ SELECT '/data/' || unnest(ARRAY[0, 1, 5]) || '/value' $$,
 	'a value beside the name of a credential is dropped as well, if it is a text or a number');
+SELECT set_eq(
+	$$ SELECT pg_temp.dropped_of('{"password": ["v", null], "cookie": [["sid", "v"]], "secret": [null, true], "token": ["v", {"x": 1}], "apiKey": [],
+		"headers": [["cookie", "v"], ["Accept", "v"], ["x-api-key", ["v"]]], "rawHeaders": ["Host", "v", "Cookie", "v", "Accept", "v", "X-Api-Key", "v"],
+		"variables": [{"Name": "API_KEY", "Value": "v"}, {"KEY": "password", "values": ["v"]}], "words": ["password", "v"], "lists": [["token", "v"]],
+		"logprobs": [{"token": "v", "logprob": -0.5}], "piece": {"token": "v"}}') $$,
+	$$ SELECT '/data/' || unnest('{password,cookie,headers/0/1,headers/2/1,rawHeaders/3,rawHeaders/7,variables/0/Value,variables/1/values,piece/token}'::text[]) $$,
+	'so are arrays without objects, headers written as arrays, and other spellings');
+SELECT is(e #> '{payload,rawHeaders}', '["Host", "v", "Accept", "v"]', 'what is left of headers are pairs')
+FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"rawHeaders": ["Host", "v", "Cookie", "v", "Accept", "v"]}}') AS e;
+SELECT is(pg_temp.dropped_of(to_jsonb(text)), '/data', 'the output of a program that prints a key')
+FROM unnest(ARRAY[E'ghp_abcdefghijklmnopqrstuvwxyz0123456789\n', E'\tBearer abcdefgh1 ', E'\n\nAKIAIOSFODNN7EXAMPLE\r\n']) AS text;
 SELECT is_empty(
 	$$ SELECT pg_temp.dropped_of(jsonb_object_agg(name, 'v')) FROM unnest(ARRAY[
 		'max_tokens', 'progressToken', 'tokenizer', 'secretary', 'secrets_of_success', 'monkey', 'key', 'keyboard', 'cookiecutter', 'password_hint',

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/documents.sql
 SET statement_timeout = '60s';
-SELECT plan(104);
+SELECT plan(106);
 
 -- what is left of a text, and the paths of what was removed from it
 CREATE FUNCTION pg_temp.left_of(text) RETURNS text LANGUAGE sql AS $$ SELECT document ->> 'a' FROM clutch.drop_credentials(jsonb_build_object('a', $1)) $$;
@@ -75,7 +75,7 @@ FROM (VALUES
 SELECT is(pg_temp.left_of(t), l, 'what is left of ' || t) FROM (VALUES
 	('{"token": "x", "q": 1}', '{"q": 1}'), ('{"q": 1, "token": "x"}', '{"q": 1}'), ('{"q": 1, "token": "x", "r": 2}', '{"q": 1, "r": 2}'),
 	(' { "token" : "x" }', ' {  }'), ('{"token": "x" , "pwd": 2 , "q": 1}', '{  "q": 1}'), ('{"q": 1 , "token": "x" , "pwd": 2 }', '{"q": 1   }'),
-	('{"token":["a",1],"q":[]}', '{"q":[]}'), ('{"token":["Bearer abcdefgh1","Bearer abcdefgh1"]}', '{}'), ('{"q":1,"token":["Bearer abcdefgh1",null,"Bearer abcdefgh1"],"r":2}', '{"q":1,"token":[null],"r":2}'),
+	('{"token":["a",1],"q":[]}', '{"q":[]}'), ('{"token":["Bearer abcdefgh1","Bearer abcdefgh1"]}', '{}'), ('{"q":1,"token":["Bearer abcdefgh1",null,"Bearer abcdefgh1"],"r":2}', '{"q":1,"r":2}'), ('{"token":[null,true],"r":2}', '{"token":[null,true],"r":2}'), ('{"token":["a",["b"]],"r":2}', '{"token":["a",["b"]],"r":2}'),
 	('[["Bearer abcdefgh1"],["Bearer abcdefgh1",0,"Bearer abcdefgh1","Bearer abcdefgh1",[]]]', '[[],[0,[]]]'),
 	('{"n":100000000000000000000000000000000000001, "token":"x", "m":1.50E+400}', '{"n":100000000000000000000000000000000000001, "m":1.50E+400}'),
 	('{"q":1,"q":2,"token":true,"token":"x"}', '{"q":1,"q":2,"token":true}'), (E'```json\n{"token": "x"}\n```\n', E'```json\n{}\n```\n'),
