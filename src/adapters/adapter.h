@@ -94,6 +94,9 @@ struct Adapter
 	 */
 	const char *(*carrier_at) (const Adapter *self, const Json *raw, AdapterCarrierForm *form);
 
+	bool		reads_events;	/* documents with "specversion" are for this
+								 * adapter; other built-in ones are not asked */
+
 	const char *(*declines) (const Adapter *self, const Json *raw);
 	List	   *(*inbound) (const Adapter *self, const Json *raw, const Json *context);
 	Json	   *(*outbound) (const Adapter *self, const Json *envelope);

@@ -92,7 +92,7 @@ autogen_declines(const Adapter *self, const Json *raw)
 		return "it is not an object";
 	if (autogen_is_result(raw) || autogen_is_core(raw))
 		return NULL;
-	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || json_get_kind(raw, "/source", JSON_TEXT) == NULL || json_get(raw, "/specversion") != NULL)
+	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || json_get_kind(raw, "/source", JSON_TEXT) == NULL)
 		return "it is neither a message of AgentChat, with type and source, nor a TaskResult, nor an event of autogen-core";
 	return json_get(raw, "/models_usage") != NULL || json_get(raw, "/content") != NULL ? NULL :
 		"it has neither models_usage nor content";

@@ -443,11 +443,15 @@ collab_declines(const Adapter *self, const Json *raw)
 	return json_get_kind(raw, "/body", JSON_OBJECT) != NULL ? NULL : "its body is not an object";
 }
 
-/* A RESPONSE has the ID of the REQUEST. */
+/* A RESPONSE has the ID and the session of the REQUEST. */
 static void
 collab_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
+	Json	   *session = adapter_member(asked, "/body/context/sessionId");
+
 	json_put(document, "/header/correlationId", adapter_noted(self, request, "/native/id"));
+	if (session != NULL)
+		json_put(document, "/body/context/sessionId", session);
 }
 
 const Adapter collab_adapter = {

@@ -348,7 +348,8 @@ http_outbound(const Adapter *self, const Json *envelope)
 {
 	Slice		kind = json_get_text(adapter_noted(self, envelope, ""), "/kind");
 
-	if (slice_is(kind, "webhook"))
+	/* the body of a webhook has no place for an envelope that did not come as one */
+	if (slice_is(kind, "webhook") && adapter_was_foreign(self, envelope))
 		return http_webhook_of(self, envelope);
 	if (slice_is(kind, "binary"))
 		return http_request_of_event(self, http_event_of(self, envelope), envelope);
@@ -393,6 +394,7 @@ http_names_request(const Adapter *self, const Json *request, const Json *asked, 
 const Adapter http_adapter = {
 	.name = "http",
 	.carrier_at = http_carrier,
+	.reads_events = true,
 	.declines = http_declines,
 	.inbound = http_inbound,
 	.outbound = http_outbound,

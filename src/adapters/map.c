@@ -146,7 +146,17 @@ map_write_orders(const Json *envelope, Json *message)
 
 /* ---------------------------------------------------------- type and payload */
 
-/* Is it {code, message, ..}, with a code that is a word or a whole number? */
+static bool
+map_is_missing_or(const Json *payload, const char *path, JsonKind kind)
+{
+	return json_get(payload, path) == NULL || json_get_kind(payload, path, kind) != NULL;
+}
+
+/*
+ * Is it {code, message, ..}, with a code that is a word or a whole number?  The
+ * result of a task may have these names and mean something else by them, so
+ * "retryable" and "details" must be what they are in an error, too.
+ */
 static bool
 map_is_error(const Json *payload)
 {
@@ -155,7 +165,8 @@ map_is_error(const Json *payload)
 	int64		number;
 
 	return json_is(payload, JSON_OBJECT) && slice_present(message) && message.len > 0 && code != NULL &&
-		(code->kind == JSON_TEXT || json_get_int(code, "", &number));
+		(identifier_is_valid(ID_WORD, json_get_text(payload, "/code")) || json_get_int(code, "", &number)) &&
+		map_is_missing_or(payload, "/retryable", JSON_BOOL) && map_is_missing_or(payload, "/details", JSON_OBJECT);
 }
 
 static MessageType
@@ -169,31 +180,18 @@ map_read_type(const Adapter *self, const Json *message, const Json *envelope)
 	return expects != NULL && expects->boolean && map_can_work(envelope) ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
 }
 
-static void
-map_require_kind(const Adapter *self, const Json *message, const char *path, JsonKind kind, const char *what)
-{
-	const Json *member = json_get(message, path);
-
-	if (member != NULL && member->kind != kind)
-		adapter_fault(self, path, "WRONG_TYPE", "it must be %s", what);
-}
-
 /*
  * Returns the payload of an error.  A numeric code becomes CODE_PREFIX
  * followed by the number.
  */
 static Json *
-map_read_error(const Adapter *self, const Json *message)
+map_read_error(const Json *message)
 {
 	Json	   *payload = json_copy(json_get(message, "/payload"));
 	int64		number;
 
-	map_require_kind(self, message, "/payload/retryable", JSON_BOOL, "a boolean");
-	map_require_kind(self, message, "/payload/details", JSON_OBJECT, "an object");
 	if (json_get_int(payload, "/code", &number))
 		json_put_cstring(payload, "/code", psprintf(CODE_PREFIX INT64_FORMAT, number));
-	else
-		(void) adapter_require_word(self, message, "/payload/code");
 	return payload;
 }
 
@@ -272,7 +270,7 @@ map_inbound(const Adapter *self, const Json *raw, const Json *context)
 	map_read_task(within, message, context, envelope);
 	map_read_time(within, message, envelope);
 	map_read_orders(within, message, envelope);
-	adapter_put_payload(within, envelope, type == MSG_TASK_ERROR ? map_read_error(within, message) :
+	adapter_put_payload(within, envelope, type == MSG_TASK_ERROR ? map_read_error(message) :
 						adapter_member(message, "/payload"));
 	return list_make1(envelope);
 }

@@ -109,7 +109,7 @@ multiagent_read_type(const Json *raw, bool in_task)
 		return is_tool ? MSG_TOOL_ERROR : in_task ? MSG_TASK_ERROR : MSG_CHAT_MESSAGE;
 	if (is_tool && slice_is(content, "tool_result"))
 		return MSG_TOOL_RESULT;
-	if (slice_is(intent, "tool.call"))
+	if (slice_is(intent, "tool.call") && !slice_is(content, "tool_result"))
 		return MSG_TOOL_CALL;
 	if (slice_is(role, "system"))
 		return json_get_kind(raw, "/content/data/supports", JSON_ARRAY) != NULL &&

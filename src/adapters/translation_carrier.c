@@ -41,11 +41,45 @@ translation_take(Json *document, const char *path)
 	return taken;
 }
 
+/*
+ * Returns the first value on the way to a path, from the top, that is not an
+ * object or an array, or NULL if there is none.  *end is set to where the way
+ * to this value ends.
+ */
+static const Json *
+translation_obstacle(const Json *document, const char *path, const char **end)
+{
+	for (*end = strchr(path + 1, '/'); *end != NULL; *end = strchr(*end + 1, '/'))
+	{
+		const Json *value = json_get(document, pnstrdup(path, *end - path));
+
+		if (value == NULL)
+			return NULL;
+		if (value->kind != JSON_OBJECT && !(value->kind == JSON_ARRAY && isdigit((unsigned char) (*end)[1])))
+			return value;
+	}
+	return NULL;
+}
+
+/*
+ * A value that is not an object may be in the way.  Then the carrier is beside
+ * this value, under its usual name.  Null counts as missing.
+ */
 const char *
 translation_carrier_path(const Adapter *adapter, const Json *raw, AdapterCarrierForm *form)
 {
+	const char *path;
+	const char *end;
+	const Json *obstacle;
+
 	*form = adapter->carrier_form;
-	return adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw, form) : adapter->carrier;
+	path = adapter->carrier_at != NULL ? adapter->carrier_at(adapter, raw, form) : adapter->carrier;
+	obstacle = path == NULL ? NULL : translation_obstacle(raw, path, &end);
+	if (obstacle == NULL || obstacle->kind == JSON_NULL)
+		return path;
+	while (*--end != '/')
+		;
+	return psprintf("%.*s%s", (int) (end - path), path, strrchr(path, '/'));
 }
 
 Json *
@@ -96,10 +130,13 @@ translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes)
 {
 	AdapterCarrierForm form;
 	const char *path = translation_carrier_path(adapter, raw, &form);
+	const char *end;
 	Slice		text;
 
 	if (path == NULL)
 		return;
+	if (translation_obstacle(raw, path, &end) != NULL)
+		json_take(raw, pnstrdup(path, end - path));
 	if (form == CARRIER_ARRAY)
 	{
 		json_put(raw, path, json_copy(changes));
@@ -114,9 +151,10 @@ translation_uncarried(const Adapter *adapter, Json *document)
 {
 	AdapterCarrierForm form;
 	const char *path = translation_carrier_path(adapter, document, &form);
+	const char *end;
 	Json	   *uncarried;
 
-	if (path == NULL || json_get(document, path) == NULL)
+	if (path == NULL || (json_get(document, path) == NULL && translation_obstacle(document, path, &end) == NULL))
 		return document;
 	uncarried = json_copy(document);
 	translation_put_carrier(adapter, uncarried, json_new_array());

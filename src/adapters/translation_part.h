@@ -128,7 +128,10 @@ extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
 /* Puts a copy of the changes into a document as its carrier. */
 extern void translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes);
 
-/* Returns the document without any value in the place of the carrier, as it will be when it is read back. */
+/*
+ * Returns the document without any value in the place of the carrier, and
+ * without a null on the way to it, as it will be when it is read back.
+ */
 extern Json *translation_uncarried(const Adapter *adapter, Json *document);
 
 /* --------------------------------------------------- translation_change.c */

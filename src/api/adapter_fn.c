@@ -21,6 +21,19 @@ PG_FUNCTION_INFO_V1(clutch_inbound);
 PG_FUNCTION_INFO_V1(clutch_ingest);
 
 /*
+ * Returns why the adapter does not handle the document, or NULL if it does.
+ * The attributes of a CloudEvent may have the names of any other dialect, but
+ * no other dialect has "specversion".
+ */
+static const char *
+adapter_reason_against(const Adapter *adapter, const Json *raw)
+{
+	if (adapter->inbound_function == NULL && !adapter->reads_events && json_get_kind(raw, "/specversion", JSON_TEXT) != NULL)
+		return "its specversion says that it is a CloudEvent";
+	return adapter->declines(adapter, raw);
+}
+
+/*
  * Returns the first adapter that handles the document.  If none does, returns
  * NULL; *reasons lists why (const char *), one for each adapter.
  */
@@ -32,7 +45,7 @@ adapter_that_handles(const Json *raw, List *adapters, List **reasons)
 	foreach(lc, adapters)
 	{
 		Adapter    *adapter = lfirst(lc);
-		const char *reason = adapter->declines(adapter, raw);
+		const char *reason = adapter_reason_against(adapter, raw);
 
 		if (reason == NULL)
 			return adapter;

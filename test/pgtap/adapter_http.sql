@@ -20,7 +20,7 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 19);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 22);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -58,5 +58,14 @@ SELECT is(pg_temp.again(d, jsonb_set(d, '{headers,webhook-timestamp}', '"1769941
 SELECT is(pg_temp.again('{"specversion": "1.0", "id": "r-3", "source": "a", "type": "t", "data": {"a": 1}}', '{"headers": {"ce-specversion": "1.0", "ce-id": "r-3", "ce-source": "a", "ce-type": "t"}, "body": {"a": 1}}'),
 	'a duplicate', 'an event that comes again in another mode is the same event');
 SELECT is(pg_temp.again(d, jsonb_set(d, '{body}', '[2]')), 'refused', 'with another body it is another one') FROM (SELECT '{"headers": {"webhook-id": "r-4"}, "body": [1]}'::jsonb) AS t(d);
+
+-- attributes of a CloudEvent may have any name
+SELECT is(string_agg(DISTINCT clutch.can_handle('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"a": 1}}' || more), ' '), 'http', 'a CloudEvent is one, whatever else it has')
+FROM (VALUES ('{"event": "end"}'::jsonb), ('{"event": "error"}'), ('{"event": "updates"}'), ('{"type": "human", "content": "x"}'), ('{"type": "tool", "content": "x", "tool_call_id": "1"}'), ('{"kind": "message", "role": "user", "parts": []}'),
+	('{"protocol": "multiagent-1.0"}'), ('{"jsonrpc": "2.0", "method": "ping"}'), ('{"v": "clutch/0.1"}'), ('{"source": "ken", "models_usage": null}'), ('{"event_id": "1", "type": "task_started"}')) AS v(more);
+SELECT is(clutch.can_handle('{"specversion": "0.3", "id": "1", "source": "a", "type": "human", "content": "x"}'), NULL, 'also of a version that is not read');
+-- what is not a webhook has more than one has room for
+SELECT is(clutch.inbound(clutch.outbound(e, 'http'), 'http'), e, 'an envelope that did not come as a webhook comes back whole, whatever its sender notes')
+FROM clutch.envelope('task.result', 'agent:ken', id => 'msg_1', to_agents => '{agent:ui}', payload => '{"a": 1}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1', meta => '{"http": {"kind": "webhook"}}') AS e;
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter map
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 13);
+SELECT plan((SELECT count(*)::int FROM outcome) + 15);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -38,5 +38,16 @@ FROM clutch.envelope('chat.message', 'agent:ui', id => 'msg_many', to_agents => 
 
 SELECT is(concat_ws(' ', d #>> '{meta,isResult}', d #>> '{payload,code}', d #>> '{meta,correlationId}'), 'true TIMEOUT task_01HX...', 'a task.timeout ends the request')
 FROM fixture.native, clutch.outbound(envelope, 'map') AS d WHERE name = 'task.timeout';
+
+-- a result with the names of an error, which must not keep the requester from its answer
+SELECT FROM clutch.register(fixture.card('kite'));
+SELECT task_id AS coded FROM clutch.ingest('{"id": "m9", "from": "ui", "to": {"agent": "kite"}, "timestamp": 1795209727322, "payload": {"q": 1}, "meta": {"expectsResponse": true}}') \gset
+SELECT FROM clutch.claim('agent:kite');
+SELECT FROM clutch.finish('agent:kite', :'coded', '{"code": "print(1)", "message": "done", "details": "see above"}', 1);
+SELECT is(clutch.reply(:'coded') -> 'payload', '{"code": "print(1)", "message": "done", "details": "see above"}', 'a result may have a code, a message and details of its own');
+SELECT is(bool_and(e ->> 'type' = CASE WHEN fits THEN 'task.error' ELSE 'task.result' END), true, 'it is an error only if all that an error has is what it is there')
+FROM (VALUES ('{"code": "X", "message": "m"}'::jsonb, true), ('{"code": -32601, "message": "m", "details": {}, "retryable": true}', true), ('{"code": "", "message": "m"}', false), ('{"code": "a\nb", "message": "m"}', false),
+	('{"code": "X", "message": "m", "details": []}', false), ('{"code": "X", "message": "m", "retryable": "no"}', false), ('{"code": 1.5, "message": "m"}', false)) AS v(payload, fits),
+	LATERAL clutch.inbound(jsonb_build_object('id', 'm10', 'from', 'kite', 'to', 'ui', 'timestamp', 1795209727322, 'payload', payload, 'meta', '{"correlationId": "m9", "isResult": true}'::jsonb), 'map') AS e;
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 27);
+SELECT plan((SELECT count(*)::int FROM outcome) + 28);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -86,6 +86,10 @@ FROM fixture.sample, clutch.inbound(jsonb_set(raw, '{trace,parents}', '["m78"]')
 SELECT is(concat_ws(' ', d ->> 'intent', d ->> 'timestamp', d -> 'agent', clutch.outbound(e || '{"meta": {"multiagent": {"intent": "reflect", "agent": {"name": "Kenneth", "model": "gpt-5"}}}}', 'multiagent') -> 'agent'),
 	'reflect 2026-02-01T13:20:11.123Z {"id": "ken", "name": "ken", "model": "n/a"} {"id": "ken", "name": "Kenneth", "model": "gpt-5"}', 'has what the protocol requires')
 FROM fixture.native, LATERAL (VALUES (envelope || '{"meta": {"multiagent": {"intent": "reflect"}}}')) AS v(e), LATERAL clutch.outbound(e, 'multiagent') AS d WHERE name = 'task.request';
+
+SELECT is(string_agg(e ->> 'type', ' ' ORDER BY content), 'tool.call task.progress', 'the result of a tool that an agent repeats is no call')
+FROM unnest('{json,tool_result}'::text[]) AS content, LATERAL clutch.inbound(jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "wren"}'::jsonb, 'timestamp', '2026-11-22T10:00:00Z',
+	'intent', 'tool.call', 'task', 'scrape', 'content', jsonb_build_object('type', content, 'data', '{"ok": true}'::jsonb), 'trace', '{"id": "t1", "parents": ["q1"]}'::jsonb)) AS e;
 
 -- a message of LangGraph has type and content, too, but none names another protocol
 SELECT is(clutch.can_handle('{"protocol": "multiagent-1.0", "type": "ai", "content": {"type": "text"}, "role": "agent", "intent": "plan", "task": "t"}'), 'multiagent',
