@@ -306,8 +306,9 @@ emission_choose_items(const Emission *emission, Slice each, List *items)
 	return chosen;
 }
 
+/* Lists what the template is filled from: the event, or one document for each item. */
 static void
-emission_send_all(void *arg)
+emission_list_sources(void *arg)
 {
 	Emission   *emission = arg;
 	Slice		each = document_get_text(&emission->emit->root, "each");
@@ -315,9 +316,10 @@ emission_send_all(void *arg)
 	List	   *items;
 	ListCell   *cell;
 
+	emission->sources = NIL;
 	if (!slice_present(each))
 	{
-		emission_send(emission, emission->document, SLICE_NONE, SLICE_NONE);
+		emission->sources = list_make1(emission->document);
 		return;
 	}
 	path = path_parse(each);
@@ -331,7 +333,28 @@ emission_send_all(void *arg)
 						emission->envelope.id.s)));
 	}
 	foreach(cell, items)
-		emission_send(emission, emission_with_item(emission, lfirst(cell)), SLICE_NONE, SLICE_NONE);
+		emission->sources = lappend(emission->sources, emission_with_item(emission, lfirst(cell)));
+}
+
+static void
+emission_send_all(void *arg)
+{
+	Emission   *emission = arg;
+	ListCell   *cell;
+
+	emission_list_sources(emission);
+	emission->n = 0;
+	foreach(cell, emission->sources)
+		emission_send(emission, lfirst(cell), SLICE_NONE, SLICE_NONE);
+}
+
+/* Sends only the request with the number emission->n. */
+static void
+emission_send_one(void *arg)
+{
+	Emission   *emission = arg;
+
+	emission_send(emission, list_nth(emission->sources, emission->n), SLICE_NONE, SLICE_NONE);
 }
 
 /* the arguments of emission_try */
@@ -357,15 +380,62 @@ emission_try(void (*step) (void *arg), Emission *emission)
 	return savepoint_run(emission_try_as_owner, &try);
 }
 
+static void
+emission_warn(const Emission *emission, const char *request, const ErrorData *error)
+{
+	ereport(principal_level(emission->envelope.from_agent),
+			(errcode(error->sqlerrcode),
+			 errmsg("rule \"%.*s\" could not add %s to event \"%.*s\": %s",
+					emission->rule.len, emission->rule.s, request, emission->envelope.id.len,
+					emission->envelope.id.s, error->message),
+			 errhint("The event itself is not affected. Look at the column \"emit\" of clutch.routing_rule.")));
+}
+
 /*
- * A request that is refused, by the budget of the run for example, is not
- * tried again.
+ * Sends each request on its own, after all of them together have failed.
+ * Returns false if one has failed by chance.
  */
+static bool
+emission_send_each(Emission *emission)
+{
+	for (int i = 0; i < list_length(emission->sources); i++)
+	{
+		ErrorData  *error;
+
+		CHECK_FOR_INTERRUPTS();
+		emission->n = i;
+		error = emission_try(emission_send_one, emission);
+		if (error != NULL && savepoint_failed_by_chance(error))
+			return false;
+		if (error != NULL)
+			emission_warn(emission, psprintf("request %d of %d", i + 1, list_length(emission->sources)), error);
+	}
+	return true;
+}
+
+/*
+ * Sends all requests.  Returns false if that has failed by chance.  A request
+ * that is refused is not tried again.
+ */
+static bool
+emission_send_or_warn(Emission *emission)
+{
+	ErrorData  *error = emission_try(emission_send_all, emission);
+
+	if (error == NULL)
+		return true;
+	if (savepoint_failed_by_chance(error))
+		return false;
+	if (list_length(emission->sources) > 1)
+		return emission_send_each(emission);
+	emission_warn(emission, "a request", error);
+	return true;
+}
+
 bool
 emission_settle(const Consequence *consequence)
 {
 	Emission	emission = {.rule = consequence->because};
-	ErrorData  *error;
 
 	emission.emit = rule_emit_of(emission.rule);
 	emission.document = emission.emit == NULL ? NULL : event_read(consequence->seq, ROWS_LATEST);
@@ -380,16 +450,5 @@ emission_settle(const Consequence *consequence)
 		return true;
 	if (emission_opts_in(&emission))
 		emission.sender = requirement_sender(&emission.envelope);
-	error = emission_try(emission_send_all, &emission);
-	if (error == NULL)
-		return true;
-	if (savepoint_failed_by_chance(error))
-		return false;
-	ereport(principal_level(emission.envelope.from_agent),
-			(errcode(error->sqlerrcode),
-			 errmsg("rule \"%.*s\" could not add a request to event \"%.*s\": %s",
-					emission.rule.len, emission.rule.s, emission.envelope.id.len,
-					emission.envelope.id.s, error->message),
-			 errhint("The event itself is not affected. Look at the column \"emit\" of clutch.routing_rule.")));
-	return true;
+	return emission_send_or_warn(&emission);
 }

@@ -24,6 +24,7 @@ typedef struct Emission
 									 * task */
 	bool		shares;			/* the event is shared out: the requests
 								 * replace it */
+	List	   *sources;		/* Jsonb *, one for each request */
 	int			n;				/* number of requests so far */
 } Emission;
 

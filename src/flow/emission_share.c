@@ -67,6 +67,7 @@ emission_share_build(Emission *emission, const Sharing *sharing, const Requireme
 	document_begin(&b);
 	document_put_cstring(&b, "state", "shared");
 	document_put_text(&b, "rule", sharing->rule);
+	document_put_jsonb(&b, "emit", emission->emit);
 	if (requirement->priority >= 0)
 		document_put_int(&b, "priority", requirement->priority);
 	if (sharing->left_out > 0)
@@ -187,6 +188,22 @@ emission_share_is_requested(Slice task_id)
 	return child != NULL;
 }
 
+/*
+ * Returns the template of the children, as the rule has it now, because it may
+ * have been corrected, or as it was if the rule is gone.  Returns NULL if the
+ * event has been redacted, too.
+ */
+static Jsonb *
+emission_share_template(Slice rule, JsonbContainer *payload)
+{
+	Jsonb	   *emit = rule_emit_of(rule);
+	JsonbValue	was;
+
+	if (emit != NULL || !document_get(payload, "emit", &was))
+		return emit;
+	return JsonbValueToJsonb(&was);
+}
+
 static void
 emission_share_send(void *arg)
 {
@@ -196,16 +213,16 @@ emission_share_send(void *arg)
 	int			n = emission_share_read(payload, &children);
 
 	emission->rule = document_get_text(payload, "rule");
-	emission->emit = rule_emit_of(emission->rule);
+	emission->emit = emission_share_template(emission->rule, payload);
+	if (emission->emit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("rule \"%.*s\" is gone", emission->rule.len, emission->rule.s)));
 	for (int i = 0; i < n; i++)
 	{
 		emission->n = i;
 		if (emission_share_is_requested(children[i].task_id))
 			continue;
-		if (emission->emit == NULL)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_OBJECT),
-					 errmsg("rule \"%.*s\" is gone", emission->rule.len, emission->rule.s)));
 		emission_send(emission, emission->document, children[i].to, children[i].task_id);
 	}
 }

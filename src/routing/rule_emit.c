@@ -48,6 +48,19 @@ static const struct
 };
 
 static bool
+rule_emit_is_texts(const JsonbValue *value)
+{
+	JsonbContainer *array = value->type == jbvBinary ? value->val.binary.data : NULL;
+
+	if (array == NULL || !JsonContainerIsArray(array))
+		return false;
+	for (int i = 0; i < JsonContainerSize(array); i++)
+		if (getIthJsonbValueFromContainer(array, i)->type != jbvString)
+			return false;
+	return true;
+}
+
+static bool
 rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 {
 	/*
@@ -61,12 +74,13 @@ rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 	{
 		case EMIT_PATH:
 		case EMIT_RECIPIENT:
-		case EMIT_TEXT:
 			return value->type == jbvString;
+		case EMIT_TEXT:
+			return value->type == jbvString && value->val.string.len > 0;
 		case EMIT_FLAG:
 			return value->type == jbvBool;
 		case EMIT_TEXTS:
-			return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data);
+			return rule_emit_is_texts(value);
 		case EMIT_OBJECT:
 			return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data);
 	}
@@ -83,7 +97,7 @@ rule_emit_type_name(EmitMember kind)
 		case EMIT_RECIPIENT:
 			return "a string, which names one agent or group";
 		case EMIT_TEXT:
-			return "a string";
+			return "a string that is not empty";
 		case EMIT_FLAG:
 			return "true or false";
 		case EMIT_TEXTS:

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(79);
+SELECT plan(83);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -26,6 +26,17 @@ SELECT is(pg_temp.child('task:1') #>> '{from,agent_id}', 'agent:orchestrator', '
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 SELECT clutch.finish('agent:ben', t.task_id, '{"total": 500}') FROM clutch.tasks t, clutch.claim('agent:ben') c WHERE c.task_id = t.task_id;
 SELECT is((SELECT count(*)::int FROM clutch.tasks), 2, 'a rule adds nothing to what it has requested itself');
+
+-- one item of several
+INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('each', 'chat.message', '{"each": "$.payload.items[*]", "to": "$.item.to", "payload": {"x": "$.item.x"}}');
+SELECT is((SELECT count(*)::int FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', id => 'msg_items', run_id => 'run:items', payload => '{"items": [{"to": "agent:ann", "x": 1}, {"to": "bob", "x": 2}, {"to": "agent:cal", "x": 3}, {"to": "agent:cal", "x": 4}]}'))), 1,
+	'an event with four items, one of which names nobody');
+SELECT results_eq($$ SELECT t.agent_id COLLATE "default", e.envelope #>> '{payload,x}' FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE t.run_id = 'run:items' ORDER BY t.request_seq $$,
+	$$ VALUES ('agent:ann', '1'), ('agent:cal', '3'), ('agent:cal', '4') $$, 'adds the requests for the others');
+DELETE FROM clutch.routing_rule WHERE name = 'each';
+SELECT cancel FROM clutch.cancel_run('run:items') AS cancel \g /dev/null
+SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, emit) VALUES ('bad', '{"requires": [1]}')$$), '22023 WRONG_TYPE /emit/requires', 'a list of numbers is refused');
+SELECT is(fixture.fault($$INSERT INTO clutch.routing_rule (name, emit) VALUES ('bad', '{"domain": ""}')$$), '22023 WRONG_TYPE /emit/domain', 'and so is an empty text');
 
 -- what is refused
 UPDATE clutch.routing_rule SET emit = '{"meta": {"clutch": {"priority": 77}}}';

@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(102);
+SELECT plan(105);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -44,7 +44,7 @@ SELECT pg_temp.ask('task:a') \g /dev/null
 SELECT is(pg_temp.state('task:a'), 'pending children', 'a request for several agents is given to none and waits for its children');
 SELECT is(pg_temp.children('task:a'), 'agent:ann assigned, agent:ben assigned', 'of which each agent has one');
 SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', run_id, thread_id, from_agent), ', ') FROM clutch.tasks WHERE parent_task_id = 'task:a'), 'run:1 thread:1 agent:orchestrator', 'in the same run and thread');
-SELECT is((SELECT m #- '{children,0,task_id}' #- '{children,1,task_id}' FROM fixture.moves('task:a', 'shared') m), '{"state": "shared", "rule": "many", "children": [{"to": "agent:ann"}, {"to": "agent:ben"}]}'::jsonb, 'which is an event of the log');
+SELECT is((SELECT m #- '{children,0,task_id}' #- '{children,1,task_id}' FROM fixture.moves('task:a', 'shared') m), '{"state": "shared", "rule": "many", "emit": {"to": "matched", "payload": "$.payload"}, "children": [{"to": "agent:ann"}, {"to": "agent:ben"}]}'::jsonb, 'which is an event of the log');
 SELECT is((SELECT string_agg(concat_ws(' ', agent_id, eligible, rank, replace(detail, pg_temp.child('task:a', agent_id), 'CHILD')), ', ' ORDER BY rank) FROM clutch.why('task:a')),
 	'agent:ann t 1 rule many shared it out: child CHILD, agent:ben t 2 rule many shared it out: child CHILD', 'that why tells');
 SELECT is((SELECT count(*) FROM clutch.stuck) + (SELECT count(*) FROM clutch.check() c WHERE c.code = 'TASK_NOT_QUEUED'), 0::bigint, 'it is neither stuck nor lost');
@@ -115,6 +115,18 @@ SELECT fixture.at(50), clutch.tick() \g /dev/null
 SELECT is(pg_temp.state('task:e') || ', ' || pg_temp.children('task:e'), 'timed_out DEADLINE_EXCEEDED, agent:ann cancelled, agent:ben cancelled', 'a request that times out takes its children along');
 SELECT is((SELECT detail FROM clutch.tasks WHERE task_id = pg_temp.child('task:e', 'agent:ann')), 'task "task:e" above it timed out', 'and they are told why');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds that');
+
+-- --- a rule that is deleted before the children are requested
+BEGIN;
+SELECT pg_temp.ask('task:del', run => 'run:del') \g /dev/null
+DELETE FROM clutch.routing_rule WHERE name = 'many';
+COMMIT;
+SELECT is(pg_temp.state('task:del') || ', ' || pg_temp.children('task:del'), 'pending children, agent:ann assigned, agent:ben assigned', 'the children are requested as the rule was');
+SELECT is((SELECT string_agg(DISTINCT e.envelope #>> '{payload,text}', ' ') FROM clutch.tasks t JOIN clutch.events e ON e.seq = t.request_seq WHERE t.parent_task_id = 'task:del'),
+	'Plan dinner and also put it into the calendar.', 'with the same payload');
+SELECT clutch.cancel('task:del') \g /dev/null
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds that');
+INSERT INTO clutch.routing_rule (name, words, emit) VALUES ('many', '{"and also"}', '{"to": "matched", "payload": "$.payload"}');
 
 -- --- children that are refused
 UPDATE clutch.routing_rule SET emit = '{"to": "matched", "payload": "$.payload", "meta": {"clutch": {"priority": 77}}}' WHERE name = 'many';
