@@ -236,8 +236,11 @@ payload_type_register(Slice name, Jsonb *schema, int version, Compatibility comp
 	bool		exists;
 
 	rows_require_writable();
-	/* one at a time, so that no version is assigned twice */
-	table_close(rows_open(TABLE_PAYLOAD_TYPE, ShareRowExclusiveLock), NoLock);
+	/*
+	 * one at a time, so that no version is assigned twice; senders go on (see
+	 * pause_lock)
+	 */
+	table_close(rows_open(TABLE_PAYLOAD_TYPE, ShareUpdateExclusiveLock), NoLock);
 	exists = payload_type_row(name, 0, &newest);
 	if (exists && payload_type_repeats(&r, version, &newest))
 	{

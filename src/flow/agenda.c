@@ -78,6 +78,12 @@ consequence_kind_parse(Slice name, ConsequenceKind *kind)
 	return false;
 }
 
+bool
+consequence_is_share(ConsequenceKind kind)
+{
+	return kind == CONSEQUENCE_TIMERS || kind == CONSEQUENCE_TICK;
+}
+
 /* -------------------------------------------------------------- savepoints */
 
 static void

@@ -71,6 +71,10 @@ typedef struct Consequence
  * Returns "cancel_children", ..., as in the column kind of clutch.consequence.
  */
 extern const char *consequence_kind_name(ConsequenceKind kind);
+
+/* Is it a share of what ticks do, which the next tick does if this fails? */
+extern bool consequence_is_share(ConsequenceKind kind);
+
 /* Returns false if there is no such kind. */
 extern bool consequence_kind_parse(Slice name, ConsequenceKind *kind);
 

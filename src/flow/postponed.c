@@ -64,7 +64,7 @@ postponed_is_any(void)
 	return rows_look(&scan, NULL);
 }
 
-/* Returns false if it is of a kind that this version does not know. */
+/* Returns false if it is of a kind that this version does not know, or does not put off. */
 static bool
 postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 {
@@ -73,7 +73,8 @@ postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 	consequence->because = rows_text_copy(scan, Anum_consequence_because);
 	consequence->amount = rows_int4(scan, Anum_consequence_amount);
 	consequence->seq = rows_int8(scan, Anum_consequence_seq);
-	return consequence_kind_parse(rows_text(scan, Anum_consequence_kind), &consequence->kind);
+	return consequence_kind_parse(rows_text(scan, Anum_consequence_kind), &consequence->kind) &&
+		!consequence_is_share(consequence->kind);
 }
 
 int

@@ -93,6 +93,18 @@ settle_one(const Consequence *consequence)
 
 /* ------------------------------------------------------------------- rounds */
 
+/*
+ * Puts an entry off.  A share of a tick's work is not put off: the next tick
+ * does it anyway, and when it handles what was put off, it would begin with
+ * what was put off, without end.
+ */
+static void
+settle_put_off(const Consequence *consequence)
+{
+	if (!consequence_is_share(consequence->kind))
+		postponed_put(consequence);
+}
+
 /* what one subtransaction handles */
 typedef struct Round
 {
@@ -117,7 +129,7 @@ settle_entries(void *arg)
 		if (settle_one(consequence))
 			round->handled++;
 		else
-			postponed_put(consequence);
+			settle_put_off(consequence);
 		MemoryContextReset(each);
 	}
 	MemoryContextSwitchTo(old);
@@ -189,7 +201,8 @@ settle_report_failure(const Consequence *consequence, const ErrorData *error)
 			 errmsg("consequence \"%s\" for \"%.*s\" is put off: %s",
 					consequence_kind_name(consequence->kind), consequence->subject.len,
 					consequence->subject.s, error->message),
-			 errhint("It is in clutch.consequence and is tried again by the next tick. Triggers of your own on clutch.events must not raise errors.")));
+			 errhint("%s tried again by the next tick. Triggers of your own on clutch.events must not raise errors.",
+					 consequence_is_share(consequence->kind) ? "It is" : "It is in clutch.consequence and is")));
 }
 
 /*
@@ -211,7 +224,7 @@ settle_one_by_one(List *entries)
 		if (error == NULL)
 			continue;
 		settle_report_failure(lfirst(cell), error);
-		postponed_put(lfirst(cell));
+		settle_put_off(lfirst(cell));
 	}
 	return handled;
 }

@@ -17,10 +17,14 @@
 #include "storage/lockdefs.h"
 #include "utils/timestamp.h"
 
+/*
+ * Every transaction that has sent something locks the tables that it reads as
+ * if it wrote to them, so this mode must not conflict with that of writers.
+ */
 void
 pause_lock(void)
 {
-	table_close(rows_open(TABLE_PAUSE, ShareRowExclusiveLock), NoLock);
+	table_close(rows_open(TABLE_PAUSE, ShareUpdateExclusiveLock), NoLock);
 }
 
 bool
