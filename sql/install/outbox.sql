@@ -31,6 +31,7 @@ CREATE TABLE clutch.endpoint (
 	patience_s		integer NOT NULL DEFAULT 600,	-- how long an answer may take
 	paused			boolean NOT NULL DEFAULT false,	-- nothing is sent to it
 	artifacts_from	integer,				-- base64 in an answer that has at least so many bytes becomes an artifact
+	former_names	text[] COLLATE "C" NOT NULL DEFAULT '{}',	-- kept by endpoint_renamed
 	CONSTRAINT endpoint_pkey PRIMARY KEY (name)
 );
 CREATE UNIQUE INDEX endpoint_serves ON clutch.endpoint (serves);
@@ -95,6 +96,9 @@ CREATE FUNCTION clutch.endpoint_renamed() RETURNS trigger
 BEGIN
 	UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = old.name AND o.due_at IS NOT NULL;
 	UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = old.name AND o.remove_at = 'infinity';
+	-- transactions that are still open may have written calls under the old name
+	UPDATE clutch.endpoint e SET former_names = array_append(array_remove(e.former_names, new.name), old.name)
+		WHERE e.name = new.name;
 	RETURN NULL;
 END
 $$;

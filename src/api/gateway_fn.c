@@ -231,18 +231,19 @@ reason_against(const Call *call, const Endpoint *endpoint)
 }
 
 /*
- * Returns the endpoint of a call, or NULL if it has been deleted.  A call to an
- * agent goes to the endpoint that serves the agent now, because the transaction
- * that wrote the call may not have seen that the endpoint was renamed.
+ * Returns the endpoint of a call, or NULL if it has been deleted.  The
+ * transaction that wrote the call may not have seen that the endpoint was
+ * renamed.  A call to an agent goes to the endpoint that serves the agent now.
  */
 static const Endpoint *
 endpoint_of_call(Call *call)
 {
 	const Endpoint *endpoint = endpoint_read(call->endpoint);
 
-	if (endpoint != NULL || (call->kind != CALL_TASK && call->kind != CALL_CANCEL))
+	if (endpoint != NULL)
 		return endpoint;
-	endpoint = endpoint_serving(call->agent_id);
+	endpoint = call->kind == CALL_TASK || call->kind == CALL_CANCEL ? endpoint_serving(call->agent_id) :
+		endpoint_once_named(call->endpoint);
 	if (endpoint != NULL)
 		call_redirect(call, endpoint->name);
 	return endpoint_read(call->endpoint);

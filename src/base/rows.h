@@ -96,7 +96,7 @@
 	X(ARTIFACT_USE, "artifact_use", 3) \
 	X(ADAPTER, "adapter", 7) \
 	X(ROUTING_RULE, "routing_rule", 14) \
-	X(ENDPOINT, "endpoint", 15) \
+	X(ENDPOINT, "endpoint", 16) \
 	X(ENDPOINT_SECRET, "endpoint_secret", 2) \
 	X(OUTBOX, "outbox", 21)
 

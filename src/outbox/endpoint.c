@@ -49,6 +49,7 @@ endpoint_row_read(const RowScan *scan)
 	endpoint->patience = rows_int4(scan, Anum_endpoint_patience_s);
 	endpoint->paused = rows_bool(scan, Anum_endpoint_paused);
 	endpoint->artifacts_from = rows_int4(scan, Anum_endpoint_artifacts_from);
+	endpoint->former_names = column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(rows_datum(scan, Anum_endpoint_former_names, &isnull))));
 	endpoint->has_filter = !rows_is_null(scan, Anum_endpoint_filter);
 	if (endpoint->has_filter)
 		filter_read(rows_jsonb(scan, Anum_endpoint_filter), &endpoint->filter);
@@ -210,6 +211,21 @@ const Endpoint *
 endpoint_find(Slice name)
 {
 	return endpoint_search(endpoint_remembered()->all, name, endpoint_name_of);
+}
+
+const Endpoint *
+endpoint_once_named(Slice name)
+{
+	ListCell   *cell;
+
+	foreach(cell, endpoint_remembered()->all)
+	{
+		const Endpoint *endpoint = lfirst(cell);
+
+		if (slices_have(endpoint->former_names, name))
+			return endpoint;
+	}
+	return NULL;
 }
 
 const Endpoint *

@@ -41,6 +41,7 @@ typedef struct Endpoint
 	bool		paused;
 	int			artifacts_from;	/* base64 of at least so many bytes in an
 								 * answer becomes an artifact; 0 if none does */
+	SliceList	former_names;	/* before it was renamed */
 } Endpoint;
 
 /* Is there an endpoint at all? */
@@ -55,6 +56,9 @@ extern const Endpoint *endpoint_find(Slice name);
  * user-defined functions or send events while they use it.
  */
 extern const Endpoint *endpoint_read(Slice name);
+
+/* Returns an endpoint that had this name before it was renamed, or NULL. */
+extern const Endpoint *endpoint_once_named(Slice name);
 
 /* Returns the endpoint that serves an agent, or NULL if none does. */
 extern const Endpoint *endpoint_serving(Slice agent_id);

@@ -29,7 +29,8 @@ enum
 	Anum_endpoint_patience_s,
 	Anum_endpoint_paused,
 	Anum_endpoint_artifacts_from,
-	Natts_endpoint = Anum_endpoint_artifacts_from
+	Anum_endpoint_former_names,
+	Natts_endpoint = Anum_endpoint_former_names
 };
 
 ROWS_CHECK_COLUMNS(Natts_endpoint, ENDPOINT);
