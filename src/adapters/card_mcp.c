@@ -62,9 +62,11 @@ card_mcp_read_tool(const CardSource *source, Json *card, const Json *tool, const
 static Json *
 card_mcp_read(const CardSource *source)
 {
-	bool		is_response = json_get_kind(source->raw, "/tools", JSON_ARRAY) == NULL;
+	bool		is_response = json_get_kind(source->raw, "/tools", JSON_ARRAY) == NULL &&
+		json_get_kind(source->raw, "/result", JSON_OBJECT) != NULL;
 	const char *at = is_response ? "/result" : "";
-	const Json *tools = card_find(source, psprintf("%s/tools", at), JSON_ARRAY);
+	char	   *tools_path = psprintf("%s/tools", at);
+	const Json *tools = card_find(source, tools_path, JSON_ARRAY);
 	Json	   *card;
 	Json	   *others = json_new_object();
 	Json	   *response = json_new_object();
@@ -77,6 +79,8 @@ card_mcp_read(const CardSource *source)
 		card_fault(source, "/agent_id", "REQUIRED",
 				   "A list of tools does not say whose they are; name the agent in the argument \"agent_id\".");
 	card = card_new(source, "/agent_id", SLICE_NONE);
+	/* a response that reports an error has no list, and must not remove the tools of the server */
+	card_require(source, tools_path);
 	card_copy_members(json_get(source->raw, at), card_mcp_mapped, others);
 	card_note(card, &card_mcp, "", others);
 	if (is_response)
@@ -87,7 +91,7 @@ card_mcp_read(const CardSource *source)
 	if (slice_present(source->agent_id) && card_add_capability(source, card, "", SLICE_OF(CARD_SERVERS)) != NULL)
 		card_add_text(card_capability(card, SLICE_OF(CARD_SERVERS)), "/servers", card_mcp_server(source->agent_id));
 	for (int i = 0; tools != NULL && i < tools->n; i++)
-		card_mcp_read_tool(source, card, tools->items[i], json_path_index(psprintf("%s/tools", at), i));
+		card_mcp_read_tool(source, card, tools->items[i], json_path_index(tools_path, i));
 	return card;
 }
 
