@@ -83,6 +83,8 @@ card_mcp_read(const CardSource *source)
 	card_require(source, tools_path);
 	card_copy_members(json_get(source->raw, at), card_mcp_mapped, others);
 	card_note(card, &card_mcp, "", others);
+	/* an empty list has this note, too, so that it is not mistaken for none */
+	card_note(card, &card_mcp, "/tools", json_new_object());
 	if (is_response)
 	{
 		card_copy_members(source->raw, card_mcp_result, response);

@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 39
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 43
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -62,6 +62,14 @@ SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "desc
 SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "capabilities": [{"name": "do_b", "description": "Does b"}]}'), 'a2a') -> 'skills',
 	'[{"id": "do-b", "name": "do-b", "description": "Does b", "tags": []}]', 'an A2A client what a legacy capability does');
 SELECT is(clutch.export_card('agent:recipe-agent', 'agent_json') #> '{skills,0}', '{"id": "find", "description": "Finds a recipe", "triggers": ["cooking", "search"]}', 'skills of an A2A card are described in an agent.json');
+
+-- an empty list of tools is a list
+SELECT FROM clutch.import_card('{"name": "zed", "version": "1.0.0", "description": "Has a skill", "skills": [{"id": "zip"}]}');
+SELECT is((SELECT string_agg(change || ' ' || what, ', ') FROM clutch.import_card('{"tools": []}', 'agent:zed')), 'added capabilities.tool:mcp, changed meta', 'a server without tools adds none, although the agent has skills');
+SELECT is(clutch.export_card('agent:zed', 'mcp'), '{"tools": []}', 'and its list comes back');
+SELECT is((SELECT count(*)::int FROM clutch.import_card('{"tools": []}', 'agent:zed')), 0, 'imported again, it changes nothing');
+SELECT FROM clutch.import_card('{"tools": [{"name": "zoom", "inputSchema": {"type": "object"}}]}', 'agent:zed');
+SELECT is((SELECT string_agg(change || ' ' || what, ', ') FROM clutch.import_card('{"tools": []}', 'agent:zed')), 'removed tools.zoom', 'a server that has no tool any more adds none, either');
 
 -- schemas of tools; refusals
 SELECT is(clutch.schema_of('mcp.files.write_file.input') -> 'required', '["path"]', 'the schema of a tool is registered');
