@@ -156,8 +156,9 @@ BEGIN
 	IF dialect <> 'mcp' THEN
 		merged := '{"display": {}}' || merged;
 	END IF;
-	IF described ? 'endpoints' THEN
-		merged := jsonb_set(merged, '{endpoints}', coalesce(registered -> 'endpoints', '{}') || (described -> 'endpoints'));
+	-- the addresses of other protocols stay
+	IF dialect = 'a2a' THEN
+		merged := jsonb_set(merged, '{endpoints}', coalesce(registered -> 'endpoints', '{}') - 'a2a' || coalesce(described -> 'endpoints', '{}'));
 	END IF;
 	IF groups IS NOT NULL THEN
 		merged := jsonb_set(merged, '{groups}', coalesce(described -> 'groups', '[]') || (

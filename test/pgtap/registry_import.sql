@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(174);
+SELECT plan(178);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -152,6 +152,11 @@ SELECT is(clutch.export_registry('studio') #> '{agents,uma,skills}', '[{"id": "p
 SELECT FROM clutch.import_card('{"name": "Uma", "description": "Draws", "version": "1.0.0", "url": "https://uma.example/a2a", "protocolVersion": "0.3.0", "capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}', 'agent:uma');
 SELECT is(pg_temp.uma('{endpoints}') - 'a2a', '{"http": {"url": "https://uma.example"}}', 'a card of another protocol adds its address');
 SELECT is(pg_temp.uma('{endpoints,a2a,url}'), '"https://uma.example/a2a"', 'to those that are there');
+CREATE TABLE a2a AS SELECT '{"name": "Uma", "description": "Draws", "version": "1.0.0", "supportedInterfaces": [], "skills": []}'::jsonb AS without_url;
+SELECT is((SELECT string_agg(change || ' ' || what, ', ') FROM a2a, clutch.import_card(without_url, 'agent:uma') WHERE what LIKE '%url%'), 'removed url', 'one that has none any more takes it away');
+SELECT is(clutch.export_card('agent:uma', 'a2a'), without_url, 'and comes back without it') FROM a2a;
+SELECT is(pg_temp.uma('{endpoints}'), '{"http": {"url": "https://uma.example"}}', 'but leaves the others');
+SELECT is((SELECT count(*)::int FROM a2a, clutch.import_card(without_url, 'agent:uma')), 0, 'imported again, it changes nothing');
 -- a member that has the name of a note
 SELECT is(clutch.card_as(clutch.card_of(d), 'agent_json'), d, 'a member of the name ' || n) FROM unnest('{indexed,entry,kept,dropped}'::text[]) AS n,
 	LATERAL (SELECT jsonb_build_object('name', 'ivy', 'version', '1.0.0', 'description', 'Climbs', 'skills', '[{"id": "climb", "description": "Climbs"}]'::jsonb, n, v) AS d FROM unnest('{5,"[\"climb\"]",true}'::jsonb[]) AS v) AS made;
