@@ -7,7 +7,7 @@
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
-	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.registry_agents(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)',

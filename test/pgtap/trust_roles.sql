@@ -2,7 +2,7 @@
 -- themselves.  What is seen is in trust_levels.sql and trust_visible.sql, tricks are in
 -- trust_tricks.sql.
 \ir ../fixtures/tap.sql
-SELECT plan(127);
+SELECT plan(130);
 SET clutch.notify = off;
 CREATE TABLE fixture.role (name text, place int);
 INSERT INTO fixture.role VALUES ('operator', 1), ('app', 2), ('reader', 3), ('scoped', 4), ('other', 5);
@@ -27,6 +27,7 @@ $$;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
 SELECT clutch.send(fixture.said('lois', run => 'run:talk')) \g /dev/null
 SELECT clutch.seal() \g /dev/null
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "desk", "agents": {"clerk": {}}}');
 CREATE TABLE fixture.first AS SELECT run_id, min(seq) AS seq FROM clutch.events GROUP BY run_id;
 GRANT SELECT ON fixture.first TO PUBLIC;
 
@@ -115,6 +116,9 @@ SELECT what, statement, operator, own, others, 'reads' = ANY (more) , 'scoped' =
 ('clutch.check', $$SELECT * FROM clutch.check()$$, 'ok', '42501', '42501', '{reads}'),
 ('clutch.export', $$SELECT * FROM clutch.export('run:%s')$$, 'ok', '42501', '42501', '{reads}'),
 ('clutch.verify_log', $$SELECT * FROM clutch.verify_log()$$, 'ok', '42501', '42501', '{reads}'),
+('clutch.export_card', $$SELECT clutch.export_card('agent:%s')$$, 'ok', '42501', '42501', '{reads}'),
+('clutch.export_registry', $$SELECT clutch.export_registry()$$, 'ok', '42501', '42501', '{reads}'),
+('clutch.export_registry of one', $$SELECT clutch.export_registry('desk')$$, 'ok', '42501', '42501', '{reads}'),
 -- operating
 ('clutch.settle', $$SELECT clutch.settle()$$, 'ok', '42501', '42501', '{}'),
 ('clutch.prune', $$SELECT clutch.prune('-infinity')$$, 'ok', '42501', '42501', '{}'),
