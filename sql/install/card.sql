@@ -379,7 +379,7 @@ BEGIN
 					SELECT jsonb_object_agg(m.key, (
 						SELECT coalesce(jsonb_agg(w.value ORDER BY w.place), '[]')
 						FROM (SELECT l.value, min(ARRAY[d.no, l.place]) AS place
-							  FROM (SELECT row_number() OVER (ORDER BY s.name) AS no, s.document -> 'routing' -> m.key AS list FROM clutch.registry_document s) AS d,
+							  FROM (SELECT row_number() OVER (ORDER BY s.name) AS no, nullif(s.document -> 'routing' -> m.key, 'null') AS list FROM clutch.registry_document s) AS d,
 								   jsonb_path_query(d.list, '$[*]') WITH ORDINALITY AS l(value, place)
 							  GROUP BY l.value) AS w))
 					FROM (VALUES ('switchCommands'), ('multiAgentTriggers')) AS m(key))

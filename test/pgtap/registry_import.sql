@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(178);
+SELECT plan(179);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -128,6 +128,11 @@ SELECT is(clutch.export_registry() #>> '{routing,defaultAgent}', 'scribe', 'the 
 ROLLBACK;
 SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'and it can be imported');
 SELECT is(clutch.export_registry() -> 'routing', '{"defaultAgent": "ken", "switchCommands": ["give me", "talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}', 'without a change');
+
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "attic", "agents": {"ken": {}}, "routing": {"switchCommands": null, "multiAgentTriggers": null}}');
+SELECT is(clutch.export_registry() -> 'routing', '{"defaultAgent": "scribe", "switchCommands": ["talk to", "switch to", "give me"], "multiAgentTriggers": ["and also", "then"]}', 'a list that is null has no words');
+ROLLBACK;
 
 -- ------------------------------------------------- what an import leaves alone
 CREATE FUNCTION pg_temp.desk(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
