@@ -310,6 +310,21 @@ $$;
 COMMENT ON FUNCTION clutch.registry_agents(jsonb) IS
 	'the agents of a registry: whether the name of each is also a member of the agent, its place in an array, and what the registry says of it';
 
+-- The notes of an agent list the skills that only the index of a registry names.  If the index of this registry
+-- names another agent for such a skill, or none, the agent names it itself.  Otherwise, an import of the export
+-- would take the skill from it.
+CREATE FUNCTION clutch.registry_entry(card jsonb, skill_index jsonb) RETURNS jsonb
+	LANGUAGE sql STABLE PARALLEL SAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+	SELECT clutch.card_as(CASE WHEN jsonb_typeof(n.indexed) = 'array' THEN jsonb_set(card, '{meta,agent_json,indexed}', (
+		SELECT coalesce(jsonb_agg(i.value), '[]') FROM jsonb_array_elements(n.indexed) AS i(value)
+		WHERE skill_index ->> (i.value #>> '{}') = substr(card ->> 'agent_id', 7))) ELSE card END, 'agent_json')
+	FROM (SELECT card #> '{meta,agent_json,indexed}' AS indexed) AS n
+$$;
+COMMENT ON FUNCTION clutch.registry_entry(jsonb, jsonb) IS
+	'the description of an agent in a registry with this index of skills';
+
 CREATE FUNCTION clutch.import_registry(document jsonb)
 	RETURNS TABLE (agent text, change text, what text, was jsonb, becomes jsonb)
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 100
@@ -364,15 +379,18 @@ CREATE FUNCTION clutch.export_registry(registry text DEFAULT NULL) RETURNS jsonb
 DECLARE
 	imported jsonb := (SELECT d.document FROM clutch.registry_document d WHERE d.name = registry);
 	agents jsonb;
+	skill_index jsonb;
 BEGIN
 	IF registry IS NULL THEN
+		skill_index := (
+			SELECT coalesce(jsonb_object_agg(substr(i.id, 7), i.name), '{}')
+			FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
+				  FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
+				  WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i);
 		RETURN (
 			SELECT jsonb_build_object('version', '3.0', 'orchestrator', substr(current_setting('clutch.orchestrator'), 7),
-				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.card_as(r.card, 'agent_json') - v.without || v.version), '{}'),
-				'skillIndex', (SELECT coalesce(jsonb_object_agg(substr(i.id, 7), i.name), '{}')
-							   FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
-									 FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
-									 WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i),
+				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.registry_entry(r.card, skill_index) - v.without || v.version), '{}'),
+				'skillIndex', skill_index,
 				-- what the imported registries say, in the order of their names; the first default agent is also the
 				-- one that install_rules gives what nobody else takes
 				'routing', (
@@ -400,14 +418,15 @@ BEGIN
 			DETAIL = '[{"argument": "registry", "code": "REGISTRY_NOT_FOUND"}]',
 			HINT = 'SELECT name FROM clutch.registry_document lists those that were; without a name, all agents are exported.';
 	END IF;
+	skill_index := imported -> 'skillIndex';
 	-- return each agent as it is registered now; agents that are no longer registered are left
 	-- out
 	SELECT CASE jsonb_typeof(imported -> 'agents')
 		WHEN 'array' THEN coalesce(jsonb_agg(e.entry ORDER BY e.place), '[]') ELSE coalesce(jsonb_object_agg(e.name, e.entry), '{}') END
 	INTO agents
-	FROM (SELECT n.name, n.place, CASE WHEN n.is_named THEN jsonb_build_object('name', n.name) || clutch.card_as(r.card, 'agent_json')
-			ELSE clutch.card_as(r.card, 'agent_json') - 'name' END AS entry
-		  FROM clutch.registry_agents(imported) AS n JOIN clutch.agent_registry r ON r.agent_id = n.agent_id) AS e;
+	FROM (SELECT n.name, n.place, CASE WHEN n.is_named THEN jsonb_build_object('name', n.name) || d.entry ELSE d.entry - 'name' END AS entry
+		  FROM clutch.registry_agents(imported) AS n JOIN clutch.agent_registry r ON r.agent_id = n.agent_id,
+			   LATERAL clutch.registry_entry(r.card, skill_index) AS d(entry)) AS e;
 	imported := jsonb_set(imported, '{agents}', agents);
 	-- nor does the index name an agent for a skill that it does not have any more
 	IF jsonb_typeof(imported -> 'skillIndex') = 'object' THEN

@@ -7,7 +7,7 @@
 CREATE OR REPLACE VIEW clutch.function_grants WITH (security_invoker = true) AS
 SELECT g.grantee, f.function::regprocedure AS function
 FROM (VALUES
-	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.registry_agents(jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
+	('reader', ARRAY['clutch.validate(jsonb)', 'clutch.new_id(text)', 'clutch.from_legacy(jsonb)', 'clutch.render(jsonb)', 'clutch.prompt(jsonb,text)', 'clutch.model_message(jsonb,text)', 'clutch.from_model(jsonb,text)', 'clutch.from_model(jsonb,text,jsonb)', 'clutch.can_handle(jsonb)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.reply(text,text)', 'clutch.task_as(text,text)', 'clutch.card_of(jsonb,text,text)', 'clutch.card_as(jsonb,text)', 'clutch.export_card(text,text)', 'clutch.export_registry(text)', 'clutch.registry_agents(jsonb)', 'clutch.registry_entry(jsonb,jsonb)', 'clutch.workflow_status(text)', 'clutch.workflow_from_yaml(text)',
 		'clutch.validate_payload(text,jsonb,integer)', 'clutch.schema_of(text)',
 		'clutch.route(jsonb)', 'clutch.explain_route(jsonb)', 'clutch.why(text)',
 		'clutch.version_satisfies(text,text)',
@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_entry,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS

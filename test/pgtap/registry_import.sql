@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(179);
+SELECT plan(184);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -252,6 +252,20 @@ SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => 
 SELECT is(clutch.export_registry('moves') -> 'skillIndex', '{"row": "max", "dive": "mia"}', 'a skill that was taken from an agent is not one of its skills in the index');
 SELECT FROM clutch.import_registry(clutch.export_registry('moves'));
 SELECT is((SELECT capabilities FROM clutch.agents WHERE agent_id = 'agent:max'), '{skill:row}', 'so an import of the export does not give it back');
+-- skills that only the indexes of several registries name
+BEGIN;
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "bay", "agents": {"abe": {}, "cora": {}}, "skillIndex": {"surf": "abe"}}');
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "cove", "agents": {"bea": {}, "cora": {}}, "skillIndex": {"surf": "bea", "swim": "cora"}}');
+CREATE TABLE swimmers AS SELECT a.agent_id, a.capabilities FROM clutch.agents a WHERE a.agent_id = ANY ('{agent:abe,agent:bea,agent:cora}');
+SELECT is(clutch.export_registry() -> 'skillIndex' ->> 'surf', 'abe', 'the index of all agents names the first one that has a skill');
+SELECT is(clutch.export_registry() #> '{agents,bea,skills}', '[{"id": "surf", "description": "surf"}]', 'another one names it itself');
+SELECT is(clutch.export_registry('bay') -> 'agents', '{"abe": {}, "cora": {"skills": [{"id": "swim", "description": "swim"}]}}', 'as does one whose skill only the index of another registry names');
+SELECT FROM clutch.import_registry(clutch.export_registry());
+SELECT FROM clutch.import_registry(clutch.export_registry('bay'));
+SELECT FROM clutch.import_registry(clutch.export_registry('cove'));
+SELECT bag_eq($$SELECT a.agent_id, a.capabilities FROM clutch.agents a WHERE a.agent_id = ANY ('{agent:abe,agent:bea,agent:cora}')$$, 'SELECT * FROM swimmers', 'so imports of these exports take no skill away');
+SELECT is(pg_temp.rows(clutch.export_registry()) || pg_temp.rows(clutch.export_registry()), 'no rowsno rows', 'nor change anything the second time');
+ROLLBACK;
 
 -- ------------------------------------------------------------------ refusals
 SELECT is(pg_temp.refused('{skillIndex,parse-recipe}', '"oregano"'), 'KL014 UNKNOWN_AGENT /skillIndex/parse-recipe', 'an index that names no agent is refused at its path');
