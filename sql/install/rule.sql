@@ -135,13 +135,14 @@ WITH registry AS MATERIALIZED (
 )
 SELECT n.name, f.place, 'task.request', NULL::text, w.words, '!exists($.requires[*])', f.requires, NULL::text[], NULL::text[], f.send_to, NULL::text, NULL::integer, f.emit, 'registry-3.0'
 -- leave out what contains no word, is too long, or is too much: the rule would be refused
--- "b c" of agent "a" and "c" of agent "a b" make the same name
+-- "b c" of agent "a" and "c" of agent "a b" make the same name, so they are numbered. The number stands before the
+-- blank, because what stands behind it could be the name of another rule.
 FROM (SELECT g.*, row_number() OVER (PARTITION BY g.name ORDER BY g.send_to, g.requires) AS n FROM found g) AS f,
 	 LATERAL (SELECT CASE WHEN f.words IS NOT NULL THEN ARRAY(
 	SELECT u FROM unnest(f.words) WITH ORDINALITY AS t(u, n) WHERE clutch.has_word(u) AND octet_length(u) <= 1000 ORDER BY n LIMIT 1000) END AS words) AS w,
 	 -- names have at most 128 bytes, but those of registries, agents and skills may be longer
 	 LATERAL (SELECT CASE WHEN octet_length(l.name) <= 128 THEN l.name ELSE left(l.name, 23) || ' ' || md5(l.name) END AS name
-			  FROM (SELECT 'registry-3.0 ' || f.name || CASE WHEN f.n > 1 THEN format(' (%s)', f.n) ELSE '' END AS name) AS l) AS n
+			  FROM (SELECT format('registry-3.0%s %s', CASE WHEN f.n > 1 THEN format('(%s)', f.n) END, f.name) AS name) AS l) AS n
 WHERE w.words IS NULL OR cardinality(w.words) > 0
 $$;
 COMMENT ON FUNCTION clutch.registry_rules() IS
