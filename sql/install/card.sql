@@ -63,7 +63,8 @@ CREATE FUNCTION clutch.card_changes(registered jsonb, described jsonb)
 	FULL JOIN clutch.card_members(described) AS d ON d.what = r.what
 	WHERE r.value IS DISTINCT FROM d.value
 		  -- if one of two lists is empty, the elements of the other one tell that
-		  AND (coalesce(d.value, r.value) = '[]' AND jsonb_typeof(registered -> coalesce(d.what, r.what)) = 'array'
+		  AND (coalesce(d.value, r.value) = '[]' AND coalesce(d.what, r.what) = ANY ('{skills,capabilities,tools}')
+			   AND jsonb_typeof(registered -> coalesce(d.what, r.what)) = 'array'
 			   AND jsonb_typeof(described -> coalesce(d.what, r.what)) = 'array') IS NOT TRUE
 	UNION ALL
 	-- lists of the same elements in another order

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(184);
+SELECT plan(185);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -195,6 +195,8 @@ SELECT is(pg_temp.rows(pg_temp.shed('{"skills": ["a", "c", "b"]}')), 'agent:vic 
 SELECT is(clutch.export_registry('shed') #> '{agents,vic,skills}', '["a", "c", "b"]', 'and exported in that order');
 SELECT is((SELECT string_agg(concat_ws(' ', change, what, was, '>', becomes), ', ') FROM clutch.card_changes('{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 2}]}', '{"capabilities": [{"name": "c", "n": 1}, {"name": "c", "n": 3}, {"name": "c", "n": 4}]}')),
 	'changed capabilities.c (2) {"n": 2, "name": "c"} > {"n": 3, "name": "c"}, added capabilities.c (3) > {"n": 4, "name": "c"}', 'elements of the same name are told one by one');
+SELECT FROM clutch.import_registry(pg_temp.shed('{"signals": ["rust"]}'));
+SELECT is(pg_temp.rows(pg_temp.shed('{"signals": [], "role": "Smith"}')), E'agent:vic added role > "Smith"\nagent:vic changed signals ["rust"] > []', 'a list that becomes empty is told, if its elements are not told one by one');
 -- whom it serves and asks
 SELECT pg_temp.update_vic(jsonb_build_object('security', '{"serves": ["agent:ui", "group:staff"], "delegates_to": ["group:staff"]}'::jsonb));
 SELECT FROM clutch.import_registry(pg_temp.shed());
