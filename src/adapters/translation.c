@@ -116,22 +116,14 @@ translation_write(const Adapter *adapter, const Json *envelope)
 	return document;
 }
 
-/* reading a document back as an envelope */
-typedef struct TranslationReading
-{
-	const Adapter *adapter;
-	const Json *document;
-	const Json *context;
-	Json	   *bearer;			/* NULL if the document makes no envelope */
-} TranslationReading;
-
 static void
 translation_read(void *arg)
 {
 	TranslationReading *reading = arg;
+	List	   *envelopes = reading->adapter->inbound(reading->adapter, reading->document, reading->context);
 
-	reading->bearer = translation_bearer(reading->adapter,
-										 reading->adapter->inbound(reading->adapter, reading->document, reading->context));
+	reading->bearer = translation_bearer(reading->adapter, envelopes);
+	reading->has_stub = translation_has_stub(reading->adapter, envelopes);
 }
 
 /* Returns false if the document is not valid. */
@@ -190,23 +182,31 @@ translation_carry(const Adapter *adapter, const Json *envelope)
  * because an error becomes the end of that task, so a document may make one envelope with the
  * context and another one without it.  The changes lead from the envelope without the context,
  * which "reading" is, and some of them do not apply to the other one.  We add the changes that it
- * still lacks.
+ * still lacks.  If the original document was read within a task, the new one will be, too.
  */
-static void
+static Json *
 translation_add_changes_in_task(TranslationReading reading, const Json *envelope, const Json *unmarked, Json *changes)
 {
 	Slice		type = json_get_text(envelope, "/type");
 	Slice		task_id = json_get_text(envelope, "/task_id");
-	Json	   *more;
+	bool		was_in_task = translation_was_in_task(reading.adapter, envelope);
 
-	if (slice_equal(type, json_get_text(reading.bearer, "/type")) || !slice_present(task_id))
-		return;
+	if (!slice_present(task_id) || (!was_in_task && (changes == NULL || slice_equal(type, json_get_text(reading.bearer, "/type")))))
+		return changes;
 	reading.context = translation_reading_context(task_id);
-	if (!translation_try_read(&reading) || !slice_equal(type, json_get_text(reading.bearer, "/type")))
-		return;
-	more = translation_changes(reading.adapter, envelope, unmarked, json_apply(json_copy(reading.bearer), changes));
-	for (int i = 0; more != NULL && i < more->n; i++)
-		json_add(changes, more->items[i]);
+	if (!translation_try_read(&reading) || reading.bearer == NULL ||
+		(!was_in_task && !slice_equal(type, json_get_text(reading.bearer, "/type"))))
+		return changes;
+	reading.bearer = json_copy(reading.bearer);
+	/* our context only resembles that in which the document will be read */
+	reading.is_subtask = slice_equal(json_get_text(reading.bearer, "/parent_task_id"), task_id);
+	if (reading.is_subtask)
+		(void) json_take(reading.bearer, "/parent_task_id");
+	if (changes == NULL)
+		return translation_changes(&reading, envelope, unmarked);
+	json_apply(reading.bearer, json_copy(changes));
+	json_add_all(changes, translation_changes(&reading, envelope, unmarked));
+	return changes;
 }
 
 /*
@@ -227,11 +227,10 @@ translation_carry_changes(const Adapter *adapter, const Json *envelope, const Js
 	(void) translation_take_carrier(adapter, uncarried);
 	if (!translation_try_read(&reading) || reading.bearer == NULL)
 		return false;
-	changes = translation_changes(adapter, envelope, unmarked, reading.bearer);
-	if (changes == NULL)
-		return true;
-	translation_add_changes_in_task(reading, envelope, unmarked, changes);
-	translation_put_carrier(adapter, document, changes);
+	changes = translation_changes(&reading, envelope, unmarked);
+	changes = translation_add_changes_in_task(reading, envelope, unmarked, changes);
+	if (changes != NULL)
+		translation_put_carrier(adapter, document, changes);
 	return true;
 }
 
@@ -328,7 +327,7 @@ translation_keep_carried(const Translation *t, Json *envelope)
  * envelope.  "plain" is the envelope without these changes.
  */
 static void
-translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain, bool has_time)
+translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain, bool has_time, int said)
 {
 	Json	   *kept;
 	Json	   *rest;
@@ -337,12 +336,11 @@ translation_keep_foreign(const Translation *t, Json *envelope, const Json *plain
 	translation_make_room(t->adapter, envelope);
 	adapter_note(t->adapter, envelope, "/kept", json_new_array());
 	kept = json_difference(translation_write(t->adapter, translation_unmarked(t->adapter, envelope, false)), t->uncarried);
-	translation_note_digest(t->adapter, envelope, plain, has_time);
+	translation_note_digest(t->adapter, envelope, plain, has_time, said);
 	if (t->uncarried != t->document)
 	{
 		rest = json_difference(translation_write_foreign(t->adapter, envelope, kept), t->document);
-		for (int i = 0; i < rest->n; i++)
-			json_add(kept, rest->items[i]);
+		json_add_all(kept, rest);
 	}
 	adapter_note(t->adapter, envelope, "/kept", kept);
 }
@@ -412,8 +410,8 @@ translation_inbound_carried(Translation *t, Json *bearer)
 
 /*
  * Completes the envelope that stands for the document. "plain" is what it would be without the
- * carrier; it is the same envelope if there is no carrier.  Returns false for a stub that is not
- * needed.
+ * carrier, but with the same identifiers; it is the same envelope if there is no carrier.  Returns
+ * false for a stub that is not needed.
  */
 static bool
 translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place)
@@ -423,6 +421,7 @@ translation_complete_bearer(Translation *t, Json *bearer, Json *plain, int place
 	if (plain == bearer)
 		return true;
 	translation_require_valid(t, bearer);
+	adapter_note(t->adapter, plain, "/native", json_copy(adapter_noted(t->adapter, bearer, "/native")));
 	translation_complete_place(t, plain, place);
 	(void) translation_complete(t, plain, place);
 	return true;
@@ -434,6 +433,7 @@ translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json 
 {
 	List	   *complete = NIL;
 	bool		has_time = plain != NULL && json_get(plain, "/ts") != NULL;
+	int			said = bearer != NULL ? translation_said(t, bearer, envelopes) : 0;
 	ListCell   *lc;
 
 	translation_complete_places(t, envelopes, bearer, plain);
@@ -450,7 +450,7 @@ translation_inbound_foreign(Translation *t, List *envelopes, Json *bearer, Json 
 		Json	   *envelope = lfirst(lc);
 
 		if (envelope == bearer)
-			translation_keep_foreign(t, envelope, plain, has_time);
+			translation_keep_foreign(t, envelope, plain, has_time, said);
 		else
 			adapter_note(t->adapter, envelope, "/part_of", json_get(bearer, "/id"));
 	}

@@ -185,8 +185,16 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 
 		task = translation_derive(t, envelope, "task", kind, SLICE_NONE, key);
 	}
+	/* no task is its own subtask, although the adapter may have assumed one of its own */
+	if (slice_equal(parent, task) && slice_equal(parent, translation_context_id(t, "task_id", ID_TASK)))
+	{
+		(void) json_take(envelope, "/parent_task_id");
+		parent = SLICE_NONE;
+	}
 	if (!slice_present(parent) && slice_present(native_parent))
 		parent = translation_task_of(t, envelope, native_parent, false);
+	if (!slice_present(parent) && json_is_true(t->natives, "/subtask"))
+		parent = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(parent))
 		parent = translation_context_id(t, "parent_task_id", ID_TASK);
 	json_put_text(envelope, "/task_id", task);
@@ -306,7 +314,7 @@ translation_complete_reply(Translation *t, Json *envelope)
 	if (!slice_present(native) || json_get(envelope, "/meta/clutch/reply_to") != NULL)
 		return;
 	event = translation_replied_to(t, envelope, native, &was_sent);
-	if (!was_sent && t->has_stub && slice_equal(native, t->stub_native))
+	if (!was_sent && ((t->has_stub && slice_equal(native, t->stub_native)) || json_is_true(t->natives, "/stub")))
 		event = translation_message_id(t, envelope, "stub", native);
 	json_put_text(envelope, "/meta/clutch/reply_to", event);
 }

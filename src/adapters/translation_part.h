@@ -137,24 +137,47 @@ extern Json *translation_uncarried(const Adapter *adapter, Json *document);
 /* --------------------------------------------------- translation_change.c */
 
 /*
- * Notes hashes of the fields of an envelope, as "digest", before anybody
- * changes them.  They are computed from "plain", which may be the envelope
- * itself.  has_time says that the time comes from the document, and not from
- * the translation.
+ * Returns which fields and identifiers the document, with its carrier, has
+ * given the envelope, before any others are filled in.
  */
-extern void translation_note_digest(const Adapter *adapter, Json *envelope, const Json *plain, bool has_time);
+extern int	translation_said(const Translation *t, const Json *bearer, const List *envelopes);
 
 /*
- * Returns the changes (json_difference) that lead from "back", the envelope
- * that a document makes, to one with everything that has been changed since
+ * Notes hashes of the fields of an envelope, as "digest", before anybody
+ * changes them, and what translation_said has returned.  They are computed from
+ * "plain", which may be the envelope itself.  has_time says that the time comes
+ * from the document, and not from the translation.
+ */
+extern void translation_note_digest(const Adapter *adapter, Json *envelope, const Json *plain, bool has_time, int said);
+
+/* Is the first of the envelopes of a document the stub of a call, which the next one then answers? */
+extern bool translation_has_stub(const Adapter *adapter, const List *envelopes);
+
+/* reading a document back as an envelope */
+typedef struct TranslationReading
+{
+	const Adapter *adapter;
+	const Json *document;
+	const Json *context;
+	Json	   *bearer;			/* NULL if the document makes no envelope */
+	bool		has_stub;
+	bool		is_subtask;		/* the task in the context is its parent task */
+} TranslationReading;
+
+/*
+ * Returns the changes (json_difference) that lead from the envelope that was
+ * read to one with everything that has been changed since
  * translation_note_digest. "unmarked" is the envelope as the document was made
  * from it.  The changes include the note "kept", by which translation_inbound
- * recognizes that the envelope was foreign.  Returns NULL if "back" lacks
- * nothing.
+ * recognizes that the envelope was foreign.  Returns NULL if the envelope that
+ * was read lacks nothing.
  */
-extern Json *translation_changes(const Adapter *adapter, const Json *envelope, const Json *unmarked, const Json *back);
+extern Json *translation_changes(const TranslationReading *reading, const Json *envelope, const Json *unmarked);
 
 /* Has any field been changed since translation_note_digest? */
 extern bool translation_is_changed(const Adapter *adapter, const Json *envelope);
+
+/* Has it, and was the task of the envelope named by the context, and not by the document? */
+extern bool translation_was_in_task(const Adapter *adapter, const Json *envelope);
 
 #endif							/* CLUTCH_TRANSLATION_PART_H */

@@ -408,6 +408,13 @@ json_add(Json *array, Json *item)
 }
 
 void
+json_add_all(Json *array, const Json *more)
+{
+	for (int i = 0; json_is(more, JSON_ARRAY) && i < more->n; i++)
+		json_add(array, more->items[i]);
+}
+
+void
 json_put_step(Json *value, Slice step, Json *item)
 {
 	int			place;

@@ -132,6 +132,7 @@ extern void json_put_text(Json *value, const char *path, Slice text);	/* does no
 extern void json_put_cstring(Json *value, const char *path, const char *text);	/* does nothing if NULL */
 extern void json_put_member(Json *object, Slice key, Json *item);
 extern void json_add(Json *array, Json *item);
+extern void json_add_all(Json *array, const Json *more);	/* does nothing if NULL */
 
 /* Removes the value at a path and returns it, or NULL if there is none. */
 extern Json *json_take(Json *value, const char *path);
