@@ -31,7 +31,7 @@ BATCH = 50
 CREDENTIAL_NAMES = ["password", "dbPassword", "PASS_WORD", "pass\nword", "pass\x00word", "api-key", "apiKey", "token", "pwd", "P\U0001f9a9W\u00fcD"]
 NAMES = ["q", "a/b", "~", "", "\u00fc", "passwordless", "max_tokens", "\"", "\\", "tokens", "k\x00"]
 VALUES = ["", "x", "a \"b\"\\", "\u00fc\U0001f9a9", "Bearer of good news", "Bearer", "{", "[1", "{\"password\": 1", "a\nb\x00", "}", "```\n{}", "[INFO] up", "/", "{}", "[]", "\"\""]
-CREDENTIALS = ["Bearer abcdefgh12345678", "bearer  a/b+c=d-e.f~1"]
+CREDENTIALS = ["Bearer abcdefgh12345678", "bearer  a/b+c=d-e.f~1", "Bearer abcdefgh12345678\n"]
 NUMBERS = ["0", "-1", "1.50", "0.1e-7", "100000000000000000000000000000000000001", "1E+400", "0.30000000000000000000000000000000000001"]
 DAMAGE = list("{}[]\",:\\ 0u`\n")
 
@@ -133,8 +133,8 @@ def has_name(key):
 
 
 def is_credential(value):
-    """By itself, whatever its name is."""
-    token = re.fullmatch(r"(?i:bearer) +([A-Za-z0-9._~+/=-]{8,})", value)
+    """By itself, whatever its name is, and perhaps with blanks around it."""
+    token = re.fullmatch(r"(?i:bearer) +([A-Za-z0-9._~+/=-]{8,})", value.strip(" \t\n\v\f\r"))
     if token:
         return re.search("[0-9]", token.group(1)) is not None or len(token.group(1)) >= 24
     read = json_of(value)
@@ -142,8 +142,8 @@ def is_credential(value):
 
 
 def is_plain(value):
-    if type(value) is list and value:
-        return all(type(v) in (str, Digits) for v in value)
+    if type(value) is list:
+        return any(type(v) in (str, Digits) for v in value) and not any(isinstance(v, list) for v in value)
     return type(value) is Digits or (type(value) is str and value != "")
 
 
