@@ -131,7 +131,9 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 	waiting_put(task, requirement);
 	if (!is_news)
 	{
-		timer_set(task);
+		/* if it has a timer, that may have been put off because the task cannot be moved */
+		if (task->next_at == 0)
+			timer_set(task);
 		task_save(task);
 		return;
 	}

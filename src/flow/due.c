@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "base/clock.h"
 #include "base/savepoint.h"
+#include "base/wait.h"
 #include "flow/assign.h"
 #include "flow/dependency.h"
 #include "flow/due.h"
@@ -218,14 +219,18 @@ due_put_off(const DueWork *work, const ErrorData *error)
 					 "and SELECT * FROM clutch.check() shows whether rows of the log are missing.")));
 }
 
+/* what another transaction has locked, for example, is passed over so many times */
+#define MOST_CHANCES	100
+
 /*
  * Moves the tasks one by one, so that one that cannot be moved does not keep
- * the others from being moved.
+ * the others from being moved.  A task that fails by chance stays due.
  */
 static void
 due_move_one_by_one(DueWork *work)
 {
 	int			failed = 0;
+	int			chances = 0;
 
 	do
 	{
@@ -234,32 +239,39 @@ due_move_one_by_one(DueWork *work)
 
 		if (error == NULL)
 			continue;
-		if (work->task_id[0] == '\0' || savepoint_failed_by_chance(error))
+		if (work->task_id[0] == '\0')
 			ReThrowError(error);
 		work->report = before;
+		if (savepoint_failed_by_chance(error))
+		{
+			chances++;
+			continue;
+		}
 		due_put_off(work, error);
 		failed++;
-	} while (work->task_id[0] != '\0' && failed < MOST_PUT_OFF &&
+	} while (work->task_id[0] != '\0' && failed < MOST_PUT_OFF && chances < MOST_CHANCES &&
 			 due_moved(&work->report) < work->n);
+}
+
+static void
+due_move_all(void *arg)
+{
+	DueWork    *work = arg;
+	DueWork		none = *work;
+
+	if (savepoint_run(due_take_all, work) == NULL)
+		return;
+	*work = none;
+	due_move_one_by_one(work);
 }
 
 DueReport
 due_work(int n)
 {
-	DueWork		none = {n, clock_now(), TIMER_BEGIN};
-	DueWork		work = none;
-	ErrorData  *error;
+	DueWork		work = {n, clock_now(), TIMER_BEGIN};
 
-	if (!timer_is_due(work.now))
-		return work.report;
-	error = savepoint_run(due_take_all, &work);
-	if (error != NULL)
-	{
-		if (savepoint_failed_by_chance(error))
-			ReThrowError(error);
-		work = none;
-		due_move_one_by_one(&work);
-	}
+	if (timer_is_due(work.now))
+		wait_forbidden_run(due_move_all, &work);
 	return work.report;
 }
 

@@ -36,6 +36,33 @@ ROWS_CHECK_COLUMNS(Natts_consequence, CONSEQUENCE);
 /* after this time, the transaction that was in the way is usually over */
 #define TRY_AGAIN_AFTER		(100 * INT64CONST(1000))
 
+/* Ticks look for what these two are about, and would put the same off again and again. */
+static bool
+postponed_is_found_again(ConsequenceKind kind)
+{
+	return kind == CONSEQUENCE_TAKE_AWAY || kind == CONSEQUENCE_CALL;
+}
+
+/* Is there a row of this kind and subject? */
+static bool
+postponed_has(const Consequence *consequence)
+{
+	Slice		kind = slice_of_cstring(consequence_kind_name(consequence->kind));
+	bool		found = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	while (!found && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = slice_equal(rows_text(&scan, Anum_consequence_subject), consequence->subject) &&
+			slice_equal(rows_text(&scan, Anum_consequence_kind), kind);
+	}
+	rows_end(&scan);
+	return found;
+}
+
 void
 postponed_put(const Consequence *consequence)
 {
@@ -43,6 +70,8 @@ postponed_put(const Consequence *consequence)
 	bool		nulls[Natts_consequence] = {0};
 	TimestampTz now = clock_now();
 
+	if (postponed_is_found_again(consequence->kind) && postponed_has(consequence))
+		return;
 	values[Anum_consequence_no - 1] = Int64GetDatum(rows_nextval(SEQUENCE_QUEUE_NO));
 	column_put_text(values, nulls, Anum_consequence_kind,
 					slice_of_cstring(consequence_kind_name(consequence->kind)));
@@ -77,46 +106,76 @@ postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 		!consequence_is_share(consequence->kind);
 }
 
-int
-postponed_handle(int n, PostponedHandler handle, void *arg)
+/* what one call handles, and where it has got to */
+typedef struct PostponedRun
+{
+	int			left;			/* so many rows may still be tried */
+	int64		last;			/* rows that are put off again meanwhile have
+								 * higher numbers, and are for the next time */
+	int64		tried;			/* number of the row that was tried last */
+	int			handled;
+	PostponedHandler handle;
+	void	   *arg;
+} PostponedRun;
+
+/* Tries the current row, unless another transaction has it. */
+static void
+postponed_try_row(PostponedRun *run, RowScan *scan)
+{
+	ItemPointerData tid = rows_tid(scan);
+	Consequence consequence;
+
+	if (TransactionIdIsValid(rows_in_doubt(scan)) || rows_lock(scan, ROW_LOCK_END, false) != ROW_LOCKED)
+		return;
+	run->left--;
+	run->tried = rows_int8(scan, Anum_consequence_no);
+	if (postponed_read_consequence(scan, &consequence) && !run->handle(&consequence, run->arg))
+		return;
+	rows_delete(TABLE_CONSEQUENCE, &tid);
+	run->handled++;
+}
+
+/* Tries the rows with numbers above "after", up to "last". */
+static void
+postponed_try_rows(PostponedRun *run, int64 after, int64 last)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch postponed",
 											   ALLOCSET_DEFAULT_SIZES);
-	int64		last = PG_INT64_MAX;
-	int			handled = 0;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_int8(&scan, 1, BTGreaterStrategyNumber, after);
+	rows_key_int8(&scan, 1, BTLessEqualStrategyNumber, last);
 	rows_start(&scan);
-	while (n > 0 && rows_next(&scan))
+	while (run->left > 0 && rows_next(&scan))
 	{
-		int64		no = rows_int8(&scan, Anum_consequence_no);
-		ItemPointerData tid = rows_tid(&scan);
 		MemoryContext old = MemoryContextSwitchTo(each);
-		Consequence consequence;
 
 		CHECK_FOR_INTERRUPTS();
-		/* rows that are put off again meanwhile are for the next time */
-		if (last == PG_INT64_MAX)
-			last = rows_nextval(SEQUENCE_QUEUE_NO);
-		if (no > last)
-			n = 0;
-		else if (!TransactionIdIsValid(rows_in_doubt(&scan)) &&
-				 rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED)
-		{
-			n--;
-			if (!postponed_read_consequence(&scan, &consequence) || handle(&consequence, arg))
-			{
-				rows_delete(TABLE_CONSEQUENCE, &tid);
-				handled++;
-			}
-		}
+		postponed_try_row(run, &scan);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);
 	}
 	rows_end(&scan);
 	MemoryContextDelete(each);
-	return handled;
+}
+
+/*
+ * The rows at the start may have to stay for as long as another transaction is
+ * open, or for good, and must not keep the others from being handled.  So each
+ * call goes on behind the row that this backend's last one has tried last.
+ */
+int
+postponed_handle(int n, PostponedHandler handle, void *arg)
+{
+	static int64 stopped_at = 0;
+	PostponedRun run = {n, rows_nextval(SEQUENCE_QUEUE_NO), stopped_at, 0, handle, arg};
+	int64		from = stopped_at;
+
+	postponed_try_rows(&run, from, run.last);
+	postponed_try_rows(&run, 0, Min(from, run.last));
+	stopped_at = run.tried;
+	return run.handled;
 }
 
 List *

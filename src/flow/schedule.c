@@ -438,19 +438,21 @@ typedef struct ScheduleKey
 
 /* Returns those that are due.  Each is returned once, however its sending ends. */
 static List *
-schedule_list_due(TimestampTz now, int n)
+schedule_list_due(TimestampTz now)
 {
+
 	List	   *due = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
-	while (list_length(due) < n && rows_next(&scan))
+	while (rows_next(&scan))
 	{
 		ScheduleKey *key = palloc(sizeof(ScheduleKey));
 		bool		isnull;
 
+		CHECK_FOR_INTERRUPTS();
 		key->owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
 		key->name = slice_copy(rows_text(&scan, Anum_schedule_name));
 		due = lappend(due, key);
@@ -463,18 +465,22 @@ int
 schedule_send_due(int n)
 {
 	TimestampTz now = clock_now();
+	int			tried = 0;
 	int			sent = 0;
 	ListCell   *cell;
 
-	foreach(cell, schedule_list_due(now, n))
+	foreach(cell, schedule_list_due(now))
 	{
 		const ScheduleKey *key = lfirst(cell);
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
-		/* skip it if somebody else is sending it, or has just sent it */
-		if (schedule_lock_row(key->owner, key->name, false, &s) && s.next_at <= now)
-			sent += schedule_send_and_move_on(&s, now);
+		/* skip it if somebody else is changing or sending it, or has just sent it */
+		if (!schedule_lock_row(key->owner, key->name, false, &s) || s.next_at > now)
+			continue;
+		sent += schedule_send_and_move_on(&s, now);
+		if (++tried == n)
+			break;
 	}
 	return sent;
 }

@@ -1,0 +1,46 @@
+-- A due task that cannot be moved keeps no other from being moved, whether
+-- another transaction is in the way or a trigger of the user raises an error.
+\ir ../fixtures/tap.sql
+SELECT plan(9);
+SET clutch.notify = off;
+SET clutch.heartbeat_interval = 0;
+CREATE FUNCTION fixture.refuses() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF new.task_id LIKE 'task:bad%' AND new.type = 'task.timeout' THEN
+		RAISE EXCEPTION USING ERRCODE = current_setting('fixture.error'), MESSAGE = 'not now';
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER refuses AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION fixture.refuses();
+CREATE FUNCTION pg_temp.due(error text, tasks text[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('fixture.error', error, false);
+	PERFORM fixture.at(0), fixture.ask(task, NULL, 'skill:none', run => replace(task, 'task', 'run'), orders => '{"deadline": "2026-01-01T12:00:10Z"}') FROM unnest(tasks) AS task;
+	PERFORM fixture.at(20);
+END $$;
+
+-- ------------------------------------------------ what another transaction causes
+SELECT fixture.agent('ken') \g /dev/null
+SELECT pg_temp.due('55P03', '{task:bad1,task:good1}') \g /dev/null
+SELECT lives_ok('SELECT clutch.tick()', 'a tick does not fail because something is locked');
+SELECT is(fixture.state('task:good1'), 'timed_out 1', 'and times out the other task');
+SELECT is(fixture.state('task:bad1'), 'pending 1', 'but not that one');
+SELECT pg_temp.due('40P01', '{task:bad2,task:good2}') \g /dev/null
+SELECT is(fixture.claimed('agent:ken'), 'nothing', 'neither does a claim that finds nothing');
+SELECT is(fixture.state('task:good2'), 'timed_out 1', 'which does the same');
+SET fixture.error = '00000';
+DROP TRIGGER refuses ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:bad1') || ', ' || fixture.state('task:bad2'), 'timed_out 1, timed_out 1', 'when nothing is in the way any more, these tasks end, too');
+
+-- ----------------------------------------------------- an error of a user's trigger
+CREATE TRIGGER refuses AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION fixture.refuses();
+SELECT pg_temp.due('P0001', '{task:bad3}') \g /dev/null
+SET client_min_messages = error;
+SELECT clutch.tick(), clutch.tick() \g /dev/null
+SELECT is((SELECT due > clutch.now() + interval '50 s' FROM clutch.timer WHERE task_id = 'task:bad3'), true, 'a waiting task is left alone for a minute, although the tick looks for an agent for it');
+DROP TRIGGER refuses ON clutch.events;
+SELECT fixture.at(90), clutch.tick() \g /dev/null
+SELECT is(fixture.state('task:bad3'), 'timed_out 1', 'and then tried again');
+SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
+SELECT * FROM finish();
