@@ -237,8 +237,9 @@ payload_type_register(Slice name, Jsonb *schema, int version, Compatibility comp
 
 	rows_require_writable();
 	/*
-	 * one at a time, so that no version is assigned twice; senders go on (see
-	 * pause_lock)
+	 * one at a time, so that no version is assigned twice.  Every transaction
+	 * that has sent something locks the tables that it reads as if it wrote to
+	 * them, so this mode must not conflict with that of writers.
 	 */
 	table_close(rows_open(TABLE_PAYLOAD_TYPE, ShareUpdateExclusiveLock), NoLock);
 	exists = payload_type_row(name, 0, &newest);

@@ -27,6 +27,7 @@ withdraw_unregister(Slice agent_id, Slice reason)
 {
 	Receipt		receipt;
 
+	pause_lock(agent_id);
 	agent_require_locked(agent_id, "agent_id");
 	receipt = event_append(agent_move_envelope(agent_id, "unregistered",
 											   agent_status_payload(agent_id, AGENT_STOPPED, reason)));
@@ -53,7 +54,10 @@ withdraw_pause(Slice by_agent, Slice what, Slice reason)
 {
 	Receipt		receipt;
 
-	pause_lock();
+	pause_lock(what);
+	/* it may have been unregistered while we waited */
+	if (slice_starts(what, SLICE_OF("agent:")))
+		agent_require(what, "what");
 	receipt = withdraw_append(by_agent, "paused", what, reason);
 	pause_put(what, receipt.seq, receipt.received_at, by_agent, reason);
 	return receipt;
@@ -84,7 +88,7 @@ withdraw_offer_work(Slice what)
 bool
 withdraw_resume(Slice by_agent, Slice what, Receipt *receipt)
 {
-	pause_lock();
+	pause_lock(what);
 	if (!pause_remove(what))
 		return false;
 	*receipt = withdraw_append(by_agent, "resumed", what, SLICE_NONE);

@@ -8,23 +8,18 @@
  */
 #include "clutch.h"
 
-#include "access/table.h"
 #include "base/column.h"
 #include "base/document.h"
+#include "base/guard.h"
 #include "registry/pause.h"
 #include "registry/pause_row.h"
 #include "registry/roster.h"
-#include "storage/lockdefs.h"
 #include "utils/timestamp.h"
 
-/*
- * Every transaction that has sent something locks the tables that it reads as
- * if it wrote to them, so this mode must not conflict with that of writers.
- */
 void
-pause_lock(void)
+pause_lock(Slice what)
 {
-	table_close(rows_open(TABLE_PAUSE, ShareUpdateExclusiveLock), NoLock);
+	(void) guard_keep(guard_key(GUARD_PAUSE, what, SLICE_NONE, 0), true);
 }
 
 bool

@@ -17,10 +17,11 @@
 #include "protocol/envelope.h"
 
 /*
- * Makes other transactions that pause or resume anything wait until this one
- * ends, so that the events are in the order in which they take effect.
+ * Makes other transactions that pause or resume the same wait until this one
+ * ends, so that its events are in the order in which they take effect.  To be
+ * called before the row of an agent is locked.
  */
-extern void pause_lock(void);
+extern void pause_lock(Slice what);
 
 /*
  * Applies an event that pauses or resumes something, as its move says. seq and
