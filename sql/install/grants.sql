@@ -289,6 +289,8 @@ CREATE OR REPLACE FUNCTION clutch.grant_agent(role_name text, agent_id text,
 DECLARE
 	r regrole;
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	IF agent_id IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
 			MESSAGE = 'argument "agent_id" must not be null',
@@ -339,6 +341,8 @@ CREATE OR REPLACE FUNCTION clutch.revoke_agent(role_name text, agent_id text) RE
 DECLARE
 	r regrole := to_regrole(quote_ident(role_name));
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	DELETE FROM clutch.principal p WHERE p.grantee = r AND p.agent_id = revoke_agent.agent_id;
 	IF NOT FOUND THEN
 		RETURN false;
@@ -361,6 +365,8 @@ CREATE OR REPLACE FUNCTION clutch.grant_reader(role_name text, scopes text[] DEF
 DECLARE
 	r regrole := clutch.require_role(role_name);
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	IF scopes IS NOT NULL AND (cardinality(scopes) = 0
 			OR EXISTS (SELECT FROM unnest(scopes) AS s(scope) WHERE s.scope IS NULL OR s.scope NOT LIKE 'group:_%')) THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -388,6 +394,8 @@ CREATE OR REPLACE FUNCTION clutch.grant_privilege(role_name text, privilege text
 DECLARE
 	r regrole := clutch.require_role(role_name);
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	PERFORM clutch.grant_functions(role_name::name, privilege), clutch.grant_tables(role_name::name, privilege);
 	INSERT INTO clutch.privilege VALUES (r, privilege, NULL) ON CONFLICT DO NOTHING;
 END
@@ -400,6 +408,8 @@ CREATE OR REPLACE FUNCTION clutch.revoke_privilege(role_name text, privilege tex
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	DELETE FROM clutch.privilege p
 	WHERE p.grantee = to_regrole(quote_ident(role_name)) AND p.privilege = revoke_privilege.privilege;
 	IF NOT FOUND THEN
@@ -417,6 +427,8 @@ CREATE OR REPLACE FUNCTION clutch.revoke_reader(role_name text) RETURNS boolean
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
+	-- one at a time, because two GRANTs on the same object at once fail
+	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
 	IF NOT clutch.revoke_privilege(role_name, 'reader') THEN
 		RETURN false;
 	END IF;

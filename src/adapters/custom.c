@@ -12,6 +12,7 @@
 #include "access/htup_details.h"
 #include "base/query.h"
 #include "base/savepoint.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -24,6 +25,21 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+/* Has the caller a power outside clutch that the owner of the function does not have? */
+static bool
+custom_has_more_power(Oid caller, Oid owner)
+{
+	const Oid	powers[] = {
+		ROLE_PG_EXECUTE_SERVER_PROGRAM, ROLE_PG_READ_SERVER_FILES, ROLE_PG_WRITE_SERVER_FILES, ROLE_PG_WRITE_ALL_DATA
+	};
+
+	for (int i = 0; i < lengthof(powers); i++)
+		if (has_privs_of_role(caller, powers[i]) && !has_privs_of_role(owner, powers[i]))
+			return true;
+	return (has_bypassrls_privilege(caller) && !has_bypassrls_privilege(owner)) ||
+		(has_createrole_privilege(caller) && !has_createrole_privilege(owner));
+}
+
 /*
  * May the caller do something that the owner of the function may not?  The
  * function would run with the rights of the caller.  Two roles that differ
@@ -34,7 +50,7 @@ custom_may_more(Oid caller, Oid owner)
 {
 	if (caller == owner || superuser_arg(owner))
 		return false;
-	if (superuser_arg(caller))
+	if (superuser_arg(caller) || custom_has_more_power(caller, owner))
 		return true;
 	if (privilege_is_owner(caller) || privilege_is_owner(owner))
 		return !privilege_is_owner(owner);

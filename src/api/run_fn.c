@@ -137,7 +137,7 @@ run_grants(void)
 	static QueryPlan grants = {
 		"SELECT clutch.grant_functions(r.rolname, g.grantee), clutch.grant_tables(r.rolname, g.grantee) "
 		"FROM pg_catalog.pg_roles r CROSS JOIN LATERAL clutch.grantees_of(r.oid::pg_catalog.regrole) AS g(grantee) "
-		"WHERE r.oid OPERATOR(pg_catalog.=) ANY (SELECT p.grantee::oid FROM clutch.principal p UNION ALL SELECT v.grantee::oid FROM clutch.privilege v)"
+		"WHERE r.oid OPERATOR(pg_catalog.=) ANY (SELECT p.grantee::pg_catalog.oid FROM clutch.principal p UNION ALL SELECT v.grantee::pg_catalog.oid FROM clutch.privilege v)"
 	};
 
 	if (query_execute(&ready, NULL, NULL) > 0)

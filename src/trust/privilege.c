@@ -30,7 +30,7 @@ ROWS_CHECK_COLUMNS(Natts_privilege, PRIVILEGE);
 bool
 privilege_is_owner(Oid role)
 {
-	return superuser_arg(role) || is_member_of_role(role, rows_owner());
+	return superuser_arg(role) || has_privs_of_role(role, rows_owner());
 }
 
 /*

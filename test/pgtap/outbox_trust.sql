@@ -1,7 +1,7 @@
 -- What the authors of envelopes and of adapters get by way of a gateway: nothing that their
 -- roles may not do.
 \ir ../fixtures/tap.sql
-SELECT plan(17);
+SELECT plan(23);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gateway;
 CREATE ROLE clutch_test_eve;
@@ -111,7 +111,42 @@ SELECT clutch.grant_reader('clutch_test_reader') \g /dev/null
 SET SESSION AUTHORIZATION clutch_test_reader;
 SELECT throws_like($$SELECT clutch.outbound(clutch.envelope('chat.message', 'agent:reader'), 'eves_too')$$, '%"clutch_test_eve", which has fewer rights than role "clutch_test_reader"', 'but a reader may not');
 RESET SESSION AUTHORIZATION;
+
+-- Nor with powers that have nothing to do with clutch.
+CREATE ROLE clutch_test_power;
+SELECT clutch.grant_agent('clutch_test_power', 'agent:reader') \g /dev/null
+CREATE FUNCTION fixture.writes_as_power() RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	SET LOCAL SESSION AUTHORIZATION clutch_test_power;
+	PERFORM clutch.outbound(clutch.envelope('chat.message', 'agent:reader'), 'eves_too');
+	RETURN 'runs';
+EXCEPTION WHEN insufficient_privilege THEN
+	RETURN 'refused';
+END $$;
+SELECT is(fixture.writes_as_power(), 'runs', 'a role like the owner of the function runs it');
+RESET SESSION AUTHORIZATION;
+ALTER ROLE clutch_test_power BYPASSRLS;
+SELECT is(fixture.writes_as_power(), 'refused', 'one whose reading is not filtered does not');
+RESET SESSION AUTHORIZATION;
+ALTER ROLE clutch_test_power NOBYPASSRLS CREATEROLE;
+SELECT is(fixture.writes_as_power(), 'refused', 'one that makes roles does not');
+RESET SESSION AUTHORIZATION;
+ALTER ROLE clutch_test_power NOCREATEROLE;
+GRANT pg_execute_server_program TO clutch_test_power;
+SELECT is(fixture.writes_as_power(), 'refused', 'nor one that runs programs');
+RESET SESSION AUTHORIZATION;
+GRANT pg_execute_server_program TO clutch_test_eve, clutch_test_dev;
+SELECT is(fixture.writes_as_power(), 'runs', 'unless the owner of the function may do the same');
+RESET SESSION AUTHORIZATION;
+
+-- A member of the owner that does not inherit its rights has none of them before SET ROLE.
+ALTER ROLE clutch_test_power NOINHERIT;
+SELECT format('GRANT %I TO clutch_test_power', current_user) \gexec
+SET SESSION AUTHORIZATION clutch_test_power;
+SELECT is(clutch.reads_all(), false, 'a member that inherits nothing does not read everything');
+RESET SESSION AUTHORIZATION;
+SELECT format('REVOKE %I FROM clutch_test_power', current_user) \gexec
 SELECT * FROM finish();
 DROP SCHEMA dev, eves CASCADE;
-DROP OWNED BY clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader;
-DROP ROLE clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader;
+DROP OWNED BY clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader, clutch_test_power;
+DROP ROLE clutch_test_gateway, clutch_test_eve, clutch_test_dev, clutch_test_reader, clutch_test_power;
