@@ -199,19 +199,55 @@ sight_is_of_own_agent(const Sight *sight, const Task *task)
 	return false;
 }
 
+/* what the map of tasks says */
+static char is_below;
+static char is_not_below;
+
+/*
+ * Of a task and those above it, so many in a row are looked at before one of
+ * them is remembered.  A chain of tasks may have any length, and if every one of
+ * its rows led to looking at the whole chain, reading them would take quadratic
+ * time.
+ */
+#define MOST_STEPS		16
+
+static void
+sight_remember_task(Sight *sight, Slice task_id, bool below)
+{
+	MemoryContext old = MemoryContextSwitchTo(sight->context);
+
+	if (sight->tasks == NULL)
+		sight->tasks = text_map_make();
+	*text_map_place(sight->tasks, slice_copy(task_id)) = below ? &is_below : &is_not_below;
+	MemoryContextSwitchTo(old);
+}
+
 /* The same for the task or one above it. */
 static bool
-sight_is_below_own_agent(const Sight *sight, const Task *task)
+sight_is_below_own_agent(Sight *sight, const Task *task)
 {
-	while (task != NULL)
+	List	   *passed = NIL;	/* every MOST_STEPS-th of them */
+	char	   *known = NULL;
+	int			steps = 0;
+	ListCell   *cell;
+
+	for (; task != NULL; steps++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (sight_is_of_own_agent(sight, task))
-			return true;
+		known = sight->tasks == NULL ? NULL : text_map_get(sight->tasks, task->task_id);
+		if (known == NULL && sight_is_of_own_agent(sight, task))
+			known = &is_below;
+		if (known != NULL)
+			break;
+		if (steps % MOST_STEPS == 0)
+			passed = slice_list_add(passed, task->task_id);
 		task = slice_present(task->parent_task_id) ?
 			task_look(task->parent_task_id, ROWS_ACTIVE) : NULL;
 	}
-	return false;
+	if (steps >= MOST_STEPS)
+		foreach(cell, passed)
+			sight_remember_task(sight, *(Slice *) lfirst(cell), known == &is_below);
+	return known == &is_below;
 }
 
 bool
@@ -286,7 +322,7 @@ sight_has_seq(Sight *sight, int64 seq)
 }
 
 List *
-sight_list_tasks_of_run(const Sight *sight, Slice run_id)
+sight_list_tasks_of_run(Sight *sight, Slice run_id)
 {
 	List	   *tasks = NIL;
 	RowScan		scan;

@@ -23,6 +23,7 @@
 #ifndef CLUTCH_SIGHT_H
 #define CLUTCH_SIGHT_H
 
+#include "base/text_map.h"
 #include "task/task.h"
 
 /*
@@ -42,6 +43,8 @@ typedef struct Sight
 	int			nlooked;		/* number of these runs */
 	struct RunList *list;		/* all runs of which the role sees something,
 								 * or NULL if they have not been listed */
+	TextMap    *tasks;			/* whether some tasks are below one of its
+								 * agents', or NULL if none are known */
 } Sight;
 
 /* Begins with the current role. */
@@ -101,7 +104,7 @@ extern Datum sight_array_of_runs(const Sight *sight);
 extern int	sight_count_listed_runs(void);
 
 /* Returns the tasks of one parent-only run that the role sees. */
-extern List *sight_list_tasks_of_run(const Sight *sight, Slice run_id);
+extern List *sight_list_tasks_of_run(Sight *sight, Slice run_id);
 
 typedef enum SightOfRun
 {
