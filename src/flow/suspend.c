@@ -8,6 +8,7 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "access/transam.h"
 #include "base/document.h"
 #include "base/transaction.h"
@@ -99,19 +100,39 @@ suspend_read_filter(const Task *task, Filter *filter)
 /* seqs of the messages that this transaction has sent */
 static int64 *heard = NULL;
 static int	nheard = 0;
+static int	nsettled = 0;		/* the first of them, which have been settled ... */
+static int	settled_level = 0;	/* ... in the savepoint of this level */
 static int	heard_room = 0;
 
 static void
 suspend_forget_heard(void)
 {
 	heard = NULL;
-	nheard = heard_room = 0;
+	nheard = nsettled = heard_room = 0;
+}
+
+/*
+ * If they were settled in the savepoint that is rolled back, what they have
+ * caused is gone.  To settle a message twice does no harm.  Settling itself uses
+ * savepoints within that one.
+ */
+static void
+suspend_settle_again(void)
+{
+	if (GetCurrentTransactionNestLevel() <= settled_level)
+		nsettled = 0;
+}
+
+static void
+suspend_follow_release(void)
+{
+	settled_level = Min(settled_level, GetCurrentTransactionNestLevel() - 1);
 }
 
 void
 suspend_hear(const Event *event)
 {
-	static TransactionWatch watch = {.ended = suspend_forget_heard};
+	static TransactionWatch watch = {.rolled_back = suspend_settle_again, .released = suspend_follow_release, .ended = suspend_forget_heard};
 
 	if (!message_type_is_message(event->envelope.type))
 		return;
@@ -129,7 +150,7 @@ suspend_hear(const Event *event)
 bool
 suspend_has_heard(void)
 {
-	return nheard > 0 && suspended_ever_awaited();
+	return nheard > nsettled && suspended_ever_awaited();
 }
 
 /* The row does not exist if its savepoint was rolled back. */
@@ -157,13 +178,14 @@ suspend_settle_message(int64 seq)
 void
 suspend_settle_heard(void)
 {
+	int			i = nsettled;
 	int			n = nheard;
-	int			i;
 
-	nheard = 0;
-	if (n == 0 || !suspended_ever_awaited() || !suspended_any_awaits())
+	nsettled = n;
+	settled_level = GetCurrentTransactionNestLevel();
+	if (i == n || !suspended_ever_awaited() || !suspended_any_awaits())
 		return;
-	for (i = 0; i < n; i++)
+	for (; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		suspend_settle_message(heard[i]);

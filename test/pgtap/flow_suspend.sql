@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(71);
+SELECT plan(73);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -175,6 +175,19 @@ RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan;
 SELECT matches((SELECT hint FROM clutch.stuck), 'clutch.suspend', 'with the hint to suspend');
 SELECT clutch.suspend('agent:one', 'd', '{"children": "all"}') \g /dev/null
 SELECT is_empty('SELECT * FROM clutch.stuck', 'when it is suspended, it is not stuck any more');
+
+-- a wake that was settled in a savepoint
+SELECT fixture.agent('ear', 1, '{skill:ear}'), fixture.ask('ear', NULL, 'skill:ear') \g /dev/null
+SELECT clutch.claim('agent:ear', 1, '1 h') \g /dev/null
+SELECT clutch.suspend('agent:ear', 'ear', '{"message": {}}') \g /dev/null
+BEGIN;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:1', thread_id => 'thread:1')) \g /dev/null
+SAVEPOINT s;
+SELECT clutch.settle() \g /dev/null
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'ear'), 'assigned', 'a message wakes the task as soon as it is settled');
+ROLLBACK TO s;
+COMMIT;
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'ear'), 'assigned', 'and at commit, if a savepoint has taken that back');
 
 -- what was said when a task was suspended is erased, and its state stays
 SELECT clutch.redact(seq, 'test') FROM clutch.events WHERE envelope #> '{meta,clutch,wait}' IS NOT NULL \g /dev/null
