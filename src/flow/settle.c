@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/rows.h"
 #include "base/savepoint.h"
 #include "base/transaction.h"
 #include "base/wait.h"
@@ -358,19 +359,20 @@ settle_postponed(int n)
 
 /* ------------------------------------------------------------------- commit */
 
+/* The transaction may have dropped the extension, and everything that it has caused with it. */
 static bool
 settle_has_entries(void)
 {
-	return !agenda_is_empty() || suspend_has_heard();
+	return (!agenda_is_empty() || suspend_has_heard()) && rows_table_is_there(TABLE_TASK);
 }
 
 static bool
 settle_at_end(void)
 {
-	bool		is_unsettled = settle_has_entries();
-
+	if (!settle_has_entries())
+		return false;
 	(void) settle_agenda();
-	return is_unsettled;
+	return true;
 }
 
 void

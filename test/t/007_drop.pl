@@ -52,6 +52,13 @@ foreach my $round (1 .. 3)
 	like(ask_session($session, q{SELECT clutch.send('{}');}), qr/schema "clutch" does not exist/, "round $round: not even the name");
 }
 
+# dropped by a transaction that has consequences for other tasks
+is(ask_session($session, q{CREATE EXTENSION clutch; SELECT clutch.register(card('ken', 2)) \g /dev/null
+	SELECT clutch.send(ask('task:1')), clutch.send(ask('task:2', parent => 'task:1')) \g /dev/null
+	BEGIN; SELECT clutch.cancel('task:1') \g /dev/null
+	DROP EXTENSION clutch; COMMIT;}), '', 'what a transaction has caused goes with the extension');
+is($node->safe_psql('postgres', $inventory), $before, 'and nothing is left');
+
 # dropped by another session meanwhile, and created again or not
 ask_session($session, 'CREATE EXTENSION clutch;' . $work);
 $node->safe_psql('postgres', 'DROP EXTENSION clutch; CREATE EXTENSION clutch');
