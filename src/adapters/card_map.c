@@ -101,6 +101,22 @@ card_map_read_groups(const CardSource *source, const char *at, Json *card)
 				   clutch_limits.max_list);
 }
 
+/*
+ * Refuses what says nothing about an agent, such as the response to a call that
+ * has failed: it would take the role and the scopes from the agent that the
+ * caller names.
+ */
+static void
+card_map_require_any(const CardSource *source, const char *at, const Json *params)
+{
+	static const char *const members[] = {"/agentId", "/name", "/role", "/scopes", NULL};
+
+	for (const char *const *member = members; *member != NULL; member++)
+		if (json_get(params, *member) != NULL)
+			return;
+	card_fault(source, psprintf("%s/agentId", at), "REQUIRED", "The parameters have neither the ID nor the name, the role or the scopes of an agent.");
+}
+
 static Json *
 card_map_read(const CardSource *source)
 {
@@ -114,6 +130,7 @@ card_map_read(const CardSource *source)
 	Json	   *others = json_new_object();
 	Json	   *call = json_new_object();
 
+	card_map_require_any(source, at, params);
 	card_copy_members(params, card_map_mapped, others);
 	card_note(card, &card_map, "", others);
 	if (is_call)
