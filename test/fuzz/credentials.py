@@ -129,7 +129,7 @@ def json_of(text):
 
 def has_name(key):
     name = re.sub("[^a-z0-9]", "", key.lower())
-    return name.endswith(("password", "apikey")) or name in ("token", "pwd")
+    return name.endswith(("password", "passwd", "apikey")) or name in ("token", "pwd")
 
 
 def is_credential(value):
