@@ -204,10 +204,10 @@ static char is_below;
 static char is_not_below;
 
 /*
- * Of a task and those above it, so many in a row are looked at before one of
- * them is remembered.  A chain of tasks may have any length, and if every one of
- * its rows led to looking at the whole chain, reading them would take quadratic
- * time.
+ * The way from a task up to the root may have any length.  If all of it were
+ * walked for each row of a chain, reading the chain would take quadratic time.
+ * So after this many steps, tasks on the way are remembered, at this distance,
+ * and the next ways end at them.
  */
 #define MOST_STEPS		16
 
@@ -226,7 +226,7 @@ sight_remember_task(Sight *sight, Slice task_id, bool below)
 static bool
 sight_is_below_own_agent(Sight *sight, const Task *task)
 {
-	List	   *passed = NIL;	/* every MOST_STEPS-th of them */
+	List	   *passed = NIL;	/* every MOST_STEPS-th task on the way */
 	char	   *known = NULL;
 	int			steps = 0;
 	ListCell   *cell;
