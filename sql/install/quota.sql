@@ -78,9 +78,11 @@ BEGIN
 	IF lower(role_name) <> 'public' THEN
 		r := clutch.require_role(role_name);
 	END IF;
-	DELETE FROM clutch.quota q WHERE q.grantee = r AND q.what = set_quota.what;
-	IF set_quota.value IS NOT NULL THEN
-		INSERT INTO clutch.quota VALUES (r, set_quota.what, set_quota.value);
+	IF set_quota.value IS NULL THEN
+		DELETE FROM clutch.quota q WHERE q.grantee = r AND q.what = set_quota.what;
+	ELSE
+		INSERT INTO clutch.quota AS q VALUES (r, set_quota.what, set_quota.value)
+			ON CONFLICT ON CONSTRAINT quota_pkey DO UPDATE SET value = EXCLUDED.value;
 	END IF;
 END
 $$;
