@@ -113,13 +113,16 @@ BEGIN
 			DETAIL = format('[{"argument": "%s", "code": "NUMBER_OUT_OF_RANGE"}]', fault.argument),
 			HINT = 'Pass NULL to leave it to the settings and the cards of the agents.';
 	END IF;
-	DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
-	INSERT INTO clutch.retry_policy
-	SELECT set_retry_policy.payload_type, set_retry_policy.max,
-		   (extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,
-		   (extract(epoch FROM set_retry_policy.longest) * 1000)::bigint, set_retry_policy.factor
-	WHERE num_nonnulls(set_retry_policy.max, set_retry_policy.initial,
-					   set_retry_policy.longest, set_retry_policy.factor) > 0;
+	IF num_nonnulls(set_retry_policy.max, set_retry_policy.initial, set_retry_policy.longest, set_retry_policy.factor) = 0 THEN
+		DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
+	ELSE
+		INSERT INTO clutch.retry_policy AS r
+		VALUES (set_retry_policy.payload_type, set_retry_policy.max,
+				(extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,
+				(extract(epoch FROM set_retry_policy.longest) * 1000)::bigint, set_retry_policy.factor)
+		ON CONFLICT ON CONSTRAINT retry_policy_pkey DO UPDATE
+			SET (max, initial_ms, max_ms, factor) = (EXCLUDED.max, EXCLUDED.initial_ms, EXCLUDED.max_ms, EXCLUDED.factor);
+	END IF;
 END
 $$;
 COMMENT ON FUNCTION clutch.set_retry_policy(text, integer, interval, interval, double precision) IS

@@ -109,7 +109,7 @@ BEGIN
 	END IF;
 	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
 	WITH tree AS (
-		SELECT t.*, concat_ws(' · ', t.task_id, t.status, t.agent_id) AS label
+		SELECT t.*, concat_ws(E' \u00b7 ', t.task_id, t.status, t.agent_id) AS label
 		FROM clutch.tree_nodes(run_graph.run_id) WITH ORDINALITY AS t
 			(task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type,
 			 created_at, started_at, finished_at, n)

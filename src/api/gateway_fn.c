@@ -102,7 +102,7 @@ give_up_now(void *arg)
 {
 	GivenUp    *given_up = arg;
 
-	callee_give_up(given_up->call, given_up->endpoint, given_up->status, "UNAVAILABLE", given_up->failure);
+	callee_give_up(given_up->call, given_up->endpoint, given_up->status, CALLEE_UNAVAILABLE, given_up->failure);
 }
 
 /*

@@ -57,7 +57,7 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 
 	if (endpoint == NULL || report->status == HTTP_GONE ||
 		!call_fail(call, endpoint, report->status, failure, report->retry_after, callee_awaited_until(call)))
-		callee_give_up(call, endpoint, report->status, "UNAVAILABLE", failure);
+		callee_give_up(call, endpoint, report->status, CALLEE_UNAVAILABLE, failure);
 }
 
 static void
@@ -89,7 +89,7 @@ static void
 take_response_from_nowhere(Call *call, const Report *report)
 {
 	if (report->response != NULL || report->status != HTTP_ACCEPTED)
-		callee_give_up(call, NULL, report->status, "UNAVAILABLE",
+		callee_give_up(call, NULL, report->status, CALLEE_UNAVAILABLE,
 				psprintf("endpoint %s does not exist any more", place_quote(call->endpoint)));
 	else if (report->is_last)
 		call_end(call, CALL_SENT, report->status, NULL);

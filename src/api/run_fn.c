@@ -130,6 +130,7 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 static void
 run_grants(void)
 {
+	static QueryPlan guard = {"LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE", 0};
 	static QueryPlan ready = {
 		"SELECT FROM pg_catalog.pg_proc p WHERE p.proname OPERATOR(pg_catalog.=) 'grantees_of' "
 		"AND p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::pg_catalog.regnamespace"
@@ -140,8 +141,11 @@ run_grants(void)
 		"WHERE r.oid OPERATOR(pg_catalog.=) ANY (SELECT p.grantee::pg_catalog.oid FROM clutch.principal p UNION ALL SELECT v.grantee::pg_catalog.oid FROM clutch.privilege v)"
 	};
 
-	if (query_execute(&ready, NULL, NULL) > 0)
-		(void) query_execute(&grants, NULL, NULL);
+	if (query_execute(&ready, NULL, NULL) == 0)
+		return;
+	/* two GRANTs on the same object at once fail */
+	(void) query_execute(&guard, NULL, NULL);
+	(void) query_execute(&grants, NULL, NULL);
 }
 
 /*

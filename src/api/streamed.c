@@ -14,6 +14,7 @@
 #include "base/document.h"
 #include "base/rows.h"
 #include "base/text_map.h"
+#include "flow/callee.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "protocol/message_type.h"
@@ -37,6 +38,7 @@
 typedef struct Update
 {
 	int64		seq;
+	int			attempt;
 	Jsonb	   *envelope;
 } Update;
 
@@ -63,16 +65,44 @@ is_update_of(Jsonb *update, Slice ended)
 }
 
 /*
- * Returns the updates of artifacts that were reported in this attempt of the
- * call, in order.  "ended" is the other side's task that has ended; updates of
- * other tasks are left out.  Returns NIL if there are none, or too many to be
+ * Reads a progress of the agent.  Adds it if it is an update of an artifact,
+ * and its attempt if it is a question.
+ */
+static void
+take_progress(RowScan *scan, Slice ended, List **updates, Bitmapset **asked, Size *bytes)
+{
+	Jsonb	   *envelope = rows_jsonb(scan, Anum_event_envelope);
+	JsonbContainer *payload = document_get_container(&envelope->root, "payload");
+	Update	   *update;
+
+	if (callee_asks(payload) && slice_present(ended) && slice_equal(outgoing_task_in(envelope, A2A), ended))
+		*asked = bms_add_member(*asked, rows_int4(scan, Anum_event_attempt));
+	if (!slice_present(document_get_text(payload, "artifact_id")) || !is_update_of(envelope, ended))
+	{
+		pfree(envelope);
+		return;
+	}
+	update = palloc(sizeof(Update));
+	*update = (Update) {rows_int8(scan, Anum_event_seq), rows_int4(scan, Anum_event_attempt), envelope};
+	*updates = lappend(*updates, update);
+	*bytes += VARSIZE(envelope);
+}
+
+/*
+ * Returns the updates of artifacts that were reported for the call, in order.
+ * They are those of its attempt of the task, and of earlier ones that have
+ * ended with a question: the other side goes on with its task when it gets the
+ * answer.  "ended" is the other side's task that has ended; updates of other
+ * tasks are left out.  Returns NIL if there are none, or too many to be
  * combined.
  */
 static List *
 updates_of_call(const Call *call, Slice ended)
 {
 	List	   *updates = NIL;
+	Bitmapset  *asked = NULL;
 	Size		bytes = 0;
+	ListCell   *cell;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
@@ -80,26 +110,22 @@ updates_of_call(const Call *call, Slice ended)
 	rows_start(&scan);
 	while (bytes <= MOST_BYTES && rows_next(&scan))
 	{
-		Update	   *update;
-		Jsonb	   *envelope;
-
 		CHECK_FOR_INTERRUPTS();
-		if (message_type_parse(rows_text(&scan, Anum_event_type)) != MSG_TASK_PROGRESS ||
-			rows_int4(&scan, Anum_event_attempt) != call->task_attempt || rows_bool(&scan, Anum_event_late) ||
-			!slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
-			continue;
-		envelope = rows_jsonb(&scan, Anum_event_envelope);
-		if (!slice_present(document_get_text(document_get_container(&envelope->root, "payload"), "artifact_id")) ||
-			!is_update_of(envelope, ended))
-			continue;
-		update = palloc(sizeof(Update));
-		*update = (Update) {rows_int8(&scan, Anum_event_seq), envelope};
-		updates = lappend(updates, update);
-		bytes += VARSIZE(envelope);
+		if (message_type_parse(rows_text(&scan, Anum_event_type)) == MSG_TASK_PROGRESS &&
+			!rows_bool(&scan, Anum_event_late) && rows_int4(&scan, Anum_event_attempt) >= 0 &&
+			slice_equal(rows_text(&scan, Anum_event_from_agent), call->agent_id))
+			take_progress(&scan, ended, &updates, &asked, &bytes);
 	}
 	rows_end(&scan);
 	if (bytes > MOST_BYTES)
 		return NIL;
+	foreach(cell, updates)
+	{
+		int			attempt = ((const Update *) lfirst(cell))->attempt;
+
+		if (attempt != call->task_attempt && !bms_is_member(attempt, asked))
+			updates = foreach_delete_current(updates, cell);
+	}
 	list_sort(updates, compare_updates);
 	return updates;
 }

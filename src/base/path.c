@@ -152,6 +152,10 @@ path_judge_cost(JsonPathItem *item, DocumentPath *path)
 		case jpiRoot:
 			path->is_costly = path->is_costly || path->nfilters > 0;
 			break;
+		case jpiIndexArray:
+			/* several of them multiply what is found, even in a small document */
+			path->is_costly = path->is_costly || item->content.array.nelems > 1;
+			break;
 		case jpiEqual:
 		case jpiNotEqual:
 		case jpiLess:

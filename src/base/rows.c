@@ -136,6 +136,10 @@ rows_key_oid(RowScan *scan, int column, int strategy, Oid value)
 				 ObjectIdGetDatum(value));
 }
 
+/*
+ * In a parallel plan, where nothing can be written, no newer snapshot than that
+ * of the statement can be taken.
+ */
 static Snapshot
 rows_snapshot(RowScan *scan)
 {
@@ -144,7 +148,7 @@ rows_snapshot(RowScan *scan)
 		InitDirtySnapshot(scan->dirty);
 		return &scan->dirty;
 	}
-	return RegisterSnapshot(scan->which == ROWS_ACTIVE ? GetActiveSnapshot() : GetLatestSnapshot());
+	return RegisterSnapshot(scan->which == ROWS_ACTIVE || IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 }
 
 static void

@@ -65,6 +65,7 @@ stale_watch(void)
 {
 	static TransactionWatch watch = {
 		.rolled_back = stale_rolled_back,
+		.prepared = stale_rolled_back,	/* it may be rolled back later */
 		.ended = stale_transaction_ended
 	};
 

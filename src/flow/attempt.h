@@ -12,6 +12,7 @@
 #include "clutch.h"
 
 #include "nodes/bitmapset.h"
+#include "task/task.h"
 
 /*
  * Returns the attempts up to "last" that the agent has ended itself, by a
@@ -24,5 +25,19 @@ extern Bitmapset *attempt_list_ended(Slice task_id, Slice agent_id, int last, Bi
  * had none, or has ended all of them itself.
  */
 extern int	attempt_find_open(Slice task_id, Slice agent_id, int last);
+
+/*
+ * The agent of the task is reached through an endpoint and has asked a
+ * question.  Was the call with the answer given up, and has the agent reported
+ * nothing since it asked?  Then it still needs the answer.
+ */
+extern bool attempt_lacks_answer(const Task *task);
+
+/*
+ * Returns the meta of an error that is reported in the name of an agent because
+ * its call was given up.  The log tells such an error from one of the agent by
+ * this meta.
+ */
+extern Jsonb *attempt_given_up_meta(void);
 
 #endif							/* CLUTCH_ATTEMPT_H */

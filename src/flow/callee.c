@@ -40,12 +40,14 @@ static TimestampTz looked_at = 0;
 
 /*
  * Returns the seq of the event to send: the answer to a question of the agent,
- * or else the request.
+ * until it has got it, or else the request.
  */
 static int64
 callee_seq_of(const Task *task)
 {
-	return task->reason == CLAIM_RESUMED && task->answer_seq != 0 ? task->answer_seq : task->request_seq;
+	bool		is_answered = task->answer_seq != 0 && (task->reason == CLAIM_RESUMED || attempt_lacks_answer(task));
+
+	return is_answered ? task->answer_seq : task->request_seq;
 }
 
 /*

@@ -100,6 +100,9 @@ extern bool callee_is_called_off(const Call *call);
  */
 extern Jsonb *callee_context(const Call *call, const Endpoint *endpoint);
 
+/* Does a progress with this payload, which may be NULL, ask for something? */
+extern bool callee_asks(JsonbContainer *payload);
+
 /*
  * Returns the event with the agent's question that the call answers, or NULL
  * if it answers none.
@@ -158,6 +161,9 @@ extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jso
  * of a result or of progress.
  */
 extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
+
+/* the code of a failure after which nobody knows whether the call has arrived */
+#define CALLEE_UNAVAILABLE	"UNAVAILABLE"
 
 /*
  * Makes a call a dead letter, and reports the failure, which may be retried, to

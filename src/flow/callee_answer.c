@@ -72,9 +72,9 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 }
 
 bool
-callee_asks(Jsonb *progress)
+callee_asks(JsonbContainer *payload)
 {
-	Slice		state = progress == NULL ? SLICE_NONE : document_get_text(&progress->root, "state");
+	Slice		state = payload == NULL ? SLICE_NONE : document_get_text(payload, "state");
 
 	return slice_is(state, "input_required") || slice_is(state, "auth_required");
 }
@@ -123,7 +123,7 @@ callee_asked_by(JsonbContainer *envelope)
 static bool
 callee_repeats_question(const Call *call, JsonbContainer *envelope, Jsonb *payload)
 {
-	Jsonb	   *question = callee_asks(payload) ? callee_question(call) : NULL;
+	Jsonb	   *question = callee_asks(&payload->root) ? callee_question(call) : NULL;
 	Slice		asked_by = callee_asked_by(envelope);
 	Jsonb	   *asked;
 
@@ -246,7 +246,7 @@ static void
 callee_read_run(JsonbContainer *envelope, MessageType given, CalleeAnswer *answer)
 {
 	answer->type = callee_type_in_run(envelope, given, answer->is_last);
-	if (given == MSG_TASK_PROGRESS && callee_asks(answer->payload))
+	if (given == MSG_TASK_PROGRESS && callee_asks(&answer->payload->root))
 		answer->type = MSG_TASK_PROGRESS;
 	else if (answer->type == MSG_TASK_PROGRESS)
 		answer->payload = callee_progress_of_run(given, answer->payload);

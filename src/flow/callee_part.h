@@ -36,9 +36,6 @@ typedef struct CalleeAnswer
  */
 extern bool callee_read_answer(const Call *call, const Endpoint *endpoint, Jsonb *document, CalleeAnswer *answer);
 
-/* Does the payload of this progress ask for something? */
-extern bool callee_asks(Jsonb *progress);
-
 extern Jsonb *callee_error_payload(const char *code, const char *message, bool retryable);
 
 /*

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "flow/attachment.h"
+#include "flow/attempt.h"
 #include "flow/callee_part.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
@@ -83,7 +84,7 @@ callee_server(Jsonb *request, const Endpoint *endpoint)
 static Jsonb *
 callee_unfinished(Jsonb *progress)
 {
-	bool		asks = callee_asks(progress);
+	bool		asks = callee_asks(progress == NULL ? NULL : &progress->root);
 	DocumentBuilder b;
 
 	document_begin(&b);
@@ -164,6 +165,8 @@ callee_give_up(Call *call, const Endpoint *endpoint, int status, const char *cod
 {
 	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, slice_cstring(call_clip_failure(failure)), true)};
 
+	if (strcmp(code, CALLEE_UNAVAILABLE) == 0)
+		answer.meta = attempt_given_up_meta();
 	if (callee_answers(call) && callee_send(call, endpoint, &answer) == CALLEE_UNWANTED)
 		call_end(call, CALL_VOID, status, CALL_UNWANTED);
 	else

@@ -51,8 +51,11 @@ egress_check_text(const EgressCheck *check, const char *path, Slice text)
 
 	url_begin(&scan, text);
 	while (url_next_host(&scan, &host))
+	{
+		CHECK_FOR_INTERRUPTS();
 		if (!host_is_valid(host) || !host_is_allowed(host, check->hosts))
 			egress_refuse(check, path, host);
+	}
 }
 
 /* The recursion is limited by clutch.max_depth. */

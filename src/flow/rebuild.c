@@ -62,6 +62,7 @@ static bool rebuild_is_foreign = false;
 static void
 rebuild_empty_state(void)
 {
+	static QueryPlan guard = {"LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE", 0};
 	static QueryPlan lock = {"LOCK TABLE clutch.events IN SHARE ROW EXCLUSIVE MODE", 0};
 	static QueryPlan empty = {
 		"TRUNCATE clutch.agent_registry, clutch.agent_slot, clutch.agent_failure, clutch.pause, clutch.run_scope, "
@@ -70,6 +71,8 @@ rebuild_empty_state(void)
 		"clutch.workflow_task"
 	};
 
+	/* GRANT and TRUNCATE on the same table at once fail */
+	(void) query_execute(&guard, NULL, NULL);
 	(void) query_execute(&lock, NULL, NULL);
 	(void) query_execute(&empty, NULL, NULL);
 }

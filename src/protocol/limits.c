@@ -58,11 +58,17 @@ limits_path(const LimitsLevel *level)
 static void
 limits_check_number(const LimitsLevel *level, Numeric number, LimitsWalk *walk)
 {
-	if (number_fits_double(number) || problem_is_beyond(walk->list))
+	bool		fits = number_fits_double(number);
+
+	if ((fits && !number_is_too_long(number)) || problem_is_beyond(walk->list))
 		return;
-	problem_add(walk->list, limits_path(level), "NUMBER_OUT_OF_RANGE",
-				"The number is out of range for a double (about 1.8e308); "
-				"send it as a string.");
+	if (!fits)
+		problem_add(walk->list, limits_path(level), "NUMBER_OUT_OF_RANGE",
+					"The number is out of range for a double (about 1.8e308); "
+					"send it as a string.");
+	else
+		problem_add(walk->list, limits_path(level), "NUMBER_TOO_LONG",
+					"The number has more than %d digits after the point; send it as a string.", NUMBER_MOST_DECIMALS);
 }
 
 static void limits_check_container(const LimitsLevel *up, const JsonbContainer *container,

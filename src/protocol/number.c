@@ -132,6 +132,14 @@ number_fits_double(Numeric number)
 }
 
 bool
+number_is_too_long(Numeric number)
+{
+	if (number_digit(number, number_bounds()) >= 0)
+		return false;
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number))) > NUMBER_MOST_DECIMALS;
+}
+
+bool
 number_is_negative(Numeric number)
 {
 	return number_compare(number, number_bounds()->zero) < 0;

@@ -6,6 +6,7 @@
  * jsonb stores numbers as numeric, which is exact and of almost unlimited
  * size.  Agents read them as doubles, so a number that overflows a double is
  * refused.  Besides, 1e131071 takes a few bytes here, but 131 kB when printed.
+ * The same holds for 0e-16383, so the digits after the point are limited too.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +18,12 @@
 
 /* Returns false for 1e400, for example. */
 extern bool number_fits_double(Numeric number);
+
+/* as many as a double needs: 5e-324 and its like, with 17 digits, take 340 */
+#define NUMBER_MOST_DECIMALS	400
+
+/* Does it have more digits after the point, counting zeros? */
+extern bool number_is_too_long(Numeric number);
 
 /* Returns less than, equal to or greater than zero, as a compares with b. */
 extern int	number_compare(Numeric a, Numeric b);

@@ -134,26 +134,49 @@ url_host_of(Slice authority, bool in_words)
 }
 
 /*
+ * Finds the first slash, ? or # from here on, and the last @ before it.  Many
+ * URLs of a text may have the same one far behind them, so it is remembered.
+ */
+static void
+url_find_far_end(UrlScan *scan, int from)
+{
+	Slice		text = scan->text;
+
+	if (from < scan->far_end)
+		return;
+	scan->far_end = url_find(text, from, "/?#");
+	scan->far_at = scan->far_end - 1;
+	while (scan->far_at >= from && text.s[scan->far_at] != '@')
+		scan->far_at--;
+	if (scan->far_at < from)
+		scan->far_at = -1;
+}
+
+/*
  * Returns the host up to the first character that ends it for any reader.  If
  * some readers go on until a slash, and that may give another host,
- * scan->second is set to it.
+ * scan->second is set to it, unless it has been returned before.
  */
 static Slice
 url_read_hosts(UrlScan *scan, int begin)
 {
 	Slice		text = scan->text;
 	int			end = url_find(text, begin, "/\\?#<> ");
-	int			far_end = url_find(text, begin, "/?#");
 	Slice		least = {text.s + begin, end - begin};
-	Slice		most = {text.s + begin, far_end - begin};
 	bool		in_words = end == text.len || text.s[end] == ' ' || text.s[end] == '<' ||
 		text.s[end] == '>';
 
-	/* within a sentence, a blank ends the URL for all readers */
-	if (far_end > end && (scan->is_whole || text.s[end] == '\\') &&
-		memchr(text.s + end, '@', far_end - end) != NULL)
-		scan->second = url_host_of(most, false);
 	scan->at = end;
+	/* within a sentence, a blank ends the URL for all readers */
+	if (scan->is_whole || (end < text.len && text.s[end] == '\\'))
+	{
+		url_find_far_end(scan, end);
+		if (scan->far_at >= end)
+		{
+			scan->second = url_host_of((Slice) {text.s + begin, scan->far_end - begin}, false);
+			scan->far_at = -1;
+		}
+	}
 	return url_host_of(least, in_words);
 }
 

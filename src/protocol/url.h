@@ -25,6 +25,9 @@ typedef struct UrlScan
 	bool		is_whole;		/* the last URL was at the start of the text,
 								 * and may be all of it */
 	Slice		second;			/* a second host of the last URL, or absent */
+	int			far_end;		/* the first slash, ? or # that was looked for,
+								 * or 0 if none was */
+	int			far_at;			/* the last @ before it, or -1 */
 } UrlScan;
 
 /* Begins a scan.  The text must live as long as the scan. */

@@ -121,23 +121,30 @@ worker_clock_time(TimestampTz at)
 }
 
 /*
- * Ticks as the owner of the extension, rather than as the superuser that this
- * process runs as.
+ * Makes the rest of the transaction run as the owner of the extension, rather
+ * than as the superuser that this process runs as.  That includes its commit,
+ * which fires deferred triggers of users and reads their holdable cursors, so
+ * only worker_job_run goes back.  A transaction that fails does so by itself.
  */
+static void
+worker_become_owner(void)
+{
+	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+}
+
 static void
 worker_tick_as_owner(void)
 {
 	TickReport	report;
 	int			step = Min(clutch_tick_batch, TICK_STEP);
 
-	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+	worker_become_owner();
 	(void) restored_epoch();
 	report = tick_all(step);
 	if (settle_postponed(step) >= step || tick_is_full(&report, step))
 		tick_job.at = GetCurrentTimestamp();
 	else
 		tick_job.at = worker_real_time(tick_next());
-	SetUserIdAndSecContext(GetSessionUserId(), 0);
 }
 
 /*
@@ -178,14 +185,13 @@ worker_prune_step(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (worker_hold_extension() && epoch_has_begun())
 	{
-		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+		worker_become_owner();
 		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
 		{
 			TimestampTz ended = GetCurrentTimestamp();
 
 			prune_job.at = ended + Max(PRUNE_SHORTEST, PRUNE_PAUSES * (ended - began));
 		}
-		SetUserIdAndSecContext(GetSessionUserId(), 0);
 	}
 	PopActiveSnapshot();
 }
@@ -206,10 +212,9 @@ worker_seal_step(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (worker_hold_extension() && epoch_has_begun())
 	{
-		SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
+		worker_become_owner();
 		if (seal_batch(SEAL_STEP) >= SEAL_STEP)
 			seal_job.at = GetCurrentTimestamp();
-		SetUserIdAndSecContext(GetSessionUserId(), 0);
 	}
 	PopActiveSnapshot();
 }
@@ -230,6 +235,7 @@ worker_job_run(Job *job)
 		pgstat_report_activity(STATE_RUNNING, job->what);
 		job->step();
 		CommitTransactionCommand();
+		SetUserIdAndSecContext(GetSessionUserId(), 0);
 		job->pause = 0;
 	}
 	PG_CATCH();

@@ -1,7 +1,7 @@
 -- Which hosts the URLs of a tool.call may name: those that the card, the request,
 -- the requests above it and the message allow.
 \ir ../fixtures/tap.sql
-SELECT plan(105);
+SELECT plan(107);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(id text, hosts jsonb) RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', id, 'limits', '{"max_concurrency": 9}'::jsonb, 'capabilities', '[{"id": "skill:x", "tools": ["mcp:browser"]}]'::jsonb,
@@ -48,7 +48,8 @@ SELECT is(pg_temp.url(url), '42501 HOST_NOT_ALLOWED /payload/args/url', 'refused
 FROM unnest(ARRAY['https://evil.example', 'https://b.example', 'https://xb.example', 'https://a.example.evil.example/', 'https://a.example@evil.example/', 'https://a.example:80@evil.example/',
 	E'https://a.example\\@evil.example/', 'https://a.example @evil.example/', 'https:evil.example', 'https:/evil.example', E'https:\\\\evil.example', 'https:///evil.example/', '//evil.example/x', '///evil.example/x', '  https://evil.example',
 	E'ht\ntps://evil.example', E'https:/\t/evil.example', 'https://evil%2eexample/', 'https://a.example%00.evil.example/', 'https://ａ.example/', 'https://a。example/', 'http://192.0.2.2/', 'http://0xC0000202/', 'http://[2001:db8::2]/',
-	'http://[::ffff:192.0.2.1]/', 'ftp://evil.example', 'custom://evil.example/x', 'jdbc:postgresql://evil.example/db', 'view-source:https://evil.example', 'go to https://a.example, then https://evil.example', 'https://', 'https://a.example"x/']) AS url;
+	'http://[::ffff:192.0.2.1]/', 'ftp://evil.example', 'custom://evil.example/x', 'jdbc:postgresql://evil.example/db', 'view-source:https://evil.example', 'go to https://a.example, then https://evil.example', 'https://', 'https://a.example"x/',
+	E'wss://a.example\\x wss://a.example\\@evil.example/', E'wss://a.example\\@x.b.example/ wss://a.example\\@evil.example/']) AS url;
 
 SELECT is(pg_temp.call('agent:ken', '{"list": [{"a": 1}, {"deep": ["x", "https://evil.example/"]}]}'), '42501 HOST_NOT_ALLOWED /payload/args/list/1/deep/1', 'the path leads to the URL');
 SELECT is(pg_temp.call('agent:ken', '{"https://evil.example/~x": true}'), '42501 HOST_NOT_ALLOWED /payload/args/https:~1~1evil.example~1~0x', 'a URL may be a key');

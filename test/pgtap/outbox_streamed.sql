@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(59);
+SELECT plan(69);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -124,6 +124,45 @@ SELECT is(fixture.hand(), 1::bigint, 'the next one');
 SELECT fixture.update('B', '[{"text": "of the second"}]');
 SELECT fixture.ends();
 SELECT is(fixture.said('task:again'), '{"text": "of the second"}', 'has only its own artifacts');
+
+-- a question in the middle: the other side goes on with the same task
+SELECT fixture.ask('task:asks', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "Chapter one. "}]');
+SELECT is(fixture.streams('{"statusUpdate": {"taskId": "T", "contextId": "C", "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "how long?"}]}}}}', true),
+	'sent', 'an agent that streams, and asks');
+SELECT clutch.answer('task:asks', '{"text": "short"}', 'agent:orchestrator');
+SELECT is(fixture.hand(), 1::bigint, 'gets the answer');
+SELECT fixture.update('A', '[{"text": "Chapter two."}]', true);
+SELECT fixture.ends();
+SELECT is(fixture.said('task:asks'), '{"text": "Chapter one. Chapter two."}', 'and the result has what was streamed before the question as well');
+
+-- an answer that does not arrive
+CREATE FUNCTION fixture.sends() RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' ', h.body #>> '{params,message,taskId}', h.body #>> '{params,message,parts,0,text}') FROM handed h
+$$;
+CREATE FUNCTION fixture.asks(state text) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 'T', 'contextId', 'C',
+		'status', jsonb_build_object('state', state, 'message', '{"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "which?"}]}'::jsonb))), true)
+$$;
+SELECT fixture.ask('task:unheard', skill => 'skill:far', more => '{"payload": {"text": "the request"}}');
+SELECT fixture.hand();
+SELECT fixture.asks('TASK_STATE_INPUT_REQUIRED');
+SELECT clutch.answer('task:unheard', '{"text": "the answer"}', 'agent:orchestrator');
+SELECT fixture.hand();
+SELECT is(fixture.sends(), 'T the answer', 'an answer');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 410) FROM handed h), 'dead', 'that never arrives');
+SELECT fixture.at(30);
+SELECT clutch.tick();
+SELECT is(fixture.hand(), 1::bigint, 'the task is tried again');
+SELECT is(fixture.sends(), 'T the answer', 'with the answer, for which the agent still waits');
+SELECT is(fixture.streams('{"statusUpdate": {"taskId": "T", "contextId": "C", "status": {"state": "TASK_STATE_WORKING"}}}'), 'pending', 'if it has got it');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 410) FROM handed h), 'dead', 'and the call fails then');
+SELECT fixture.at(35);
+SELECT clutch.tick();
+SELECT fixture.hand();
+SELECT is(fixture.sends(), 'the request', 'it is asked anew');
+SELECT fixture.ends();
 
 -- a stream that breaks off: the call is sent again in the same attempt of the task
 CREATE FUNCTION fixture.streams_of(other_task text, artifact text, said text, append boolean DEFAULT false) RETURNS text LANGUAGE sql AS $$

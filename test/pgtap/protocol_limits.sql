@@ -2,7 +2,7 @@
 -- and a refusal names limit and value.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(51);
+SELECT plan(52);
 
 CREATE FUNCTION pg_temp.with_payload(payload jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT doc || jsonb_build_object('payload', payload) FROM fixture WHERE name = 'envelope_1_1' $$;
@@ -49,10 +49,13 @@ RESET clutch.max_nodes;
 -- ------------------------------------------------------------------ numbers
 SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', n::numeric))), 'valid', 'the number ' || left(n, 30))
 FROM unnest('{0,-0,0.1,-0.1,1.10,42,9007199254740993,-9223372036854775809,12345678901234567.25,1e255,1e256,1e300,1e308,
-	1.7976931348623157e308,-1.7976931348623157e308,1e-307,1e-400,1e-5000,0.30000000000000004,123456789012345678901234567890}'::text[]) AS n;
+	1.7976931348623157e308,-1.7976931348623157e308,1e-307,1e-400,0.30000000000000004,123456789012345678901234567890}'::text[]) AS n;
 SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', jsonb_build_array('x', n::numeric)))),
 	'/payload/n/1 NUMBER_OUT_OF_RANGE', 'the number ' || n || ' overflows a double')
 FROM unnest('{1e400,-1e400,1e309,1.8e308,-1.8e308,2e308,9e311,1e312,1e131071}'::text[]) AS n;
+SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', jsonb_build_array('x', n::numeric)))),
+	'/payload/n/1 NUMBER_TOO_LONG', 'the number ' || n || ' takes much longer as text')
+FROM unnest('{0e-16383,1e-401}'::text[]) AS n;
 SELECT is(pg_temp.faults(pg_temp.with_payload('{"n": [1e400, {"m/n": -1e309}], "ok": 1e10}')),
 	'/payload/n/0 NUMBER_OUT_OF_RANGE, /payload/n/1/m~1n NUMBER_OUT_OF_RANGE', 'each oversized number is reported');
 SELECT is(pg_temp.faults(doc || '{"attempt": 1e400}'), '/attempt NUMBER_OUT_OF_RANGE', 'once, even if it is faulty for two reasons')

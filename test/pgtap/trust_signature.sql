@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(87);
+SELECT plan(90);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -138,6 +138,14 @@ SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('13', kid => 'k4'
 ROLLBACK TO s;
 SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('14', kid => 'k4')), 'KL006 UNKNOWN_KEY /security/auth/kid', 'is forgotten when it is rolled back');
 COMMIT;
+BEGIN;
+SELECT fixture.add_key('agent:ken', 'k5', 'a') \g /dev/null
+SELECT fixture.sent('clutch_test_gate', fixture.signed_note('15', kid => 'k5')) AS sent \gset
+PREPARE TRANSACTION 'clutch_test_key';
+SELECT is(:'sent'::text, 'admitted', 'a key that the transaction has added');
+SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('16', kid => 'k5')), 'KL006 UNKNOWN_KEY /security/auth/kid', 'is forgotten when it is prepared');
+ROLLBACK PREPARED 'clutch_test_key';
+SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('16', kid => 'k5')), 'KL006 UNKNOWN_KEY /security/auth/kid', 'and not there when that is rolled back');
 UPDATE clutch.agent_key SET revoked_at = now() WHERE kid = 'k3';
 SELECT is((SELECT is_valid FROM clutch.keys WHERE kid = 'k3'), false, 'a key that an owner revokes by hand');
 

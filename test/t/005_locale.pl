@@ -40,4 +40,13 @@ for my $name (sort keys %locales)
 }
 
 $node->stop;
+# ------------------------------------------------------------- other encodings
+foreach my $encoding (qw(LATIN1 SQL_ASCII))
+{
+	my $name = lc $encoding;
+	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE template0 ENCODING '$encoding' LOCALE 'C'");
+	my ($code, $out, $error) = $node->psql($name, 'CREATE EXTENSION clutch', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($error, qr/0A000: .*clutch requires a database with encoding UTF8.*HINT: .*TEMPLATE template0/s, "a database in $encoding is refused, and the error says what to do");
+}
+
 done_testing();

@@ -44,6 +44,31 @@ $node->safe_psql('postgres', q{
 });
 ok($node->poll_query_until('postgres', q{SELECT attempt > 1 FROM clutch.task WHERE task_id = 'task:lease'}), 'a lease that was set later wakes it in time');
 
+# What users' deferred triggers do, they do as the owner of the extension, and not as the superuser that the worker is.
+$node->safe_psql('postgres', q{
+	CREATE ROLE clutch_test_owner SUPERUSER;
+	CREATE DATABASE owned;
+});
+$node->safe_psql('owned', q{SET ROLE clutch_test_owner; CREATE EXTENSION clutch; RESET ROLE; ALTER ROLE clutch_test_owner NOSUPERUSER;});
+make_helpers($node, 'owned');
+$node->safe_psql('owned', q{
+	CREATE TABLE seen (what text, role name);
+	GRANT INSERT ON seen TO clutch_test_owner;
+	CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		INSERT INTO public.seen VALUES (TG_NAME, current_user);
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER at_once AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION see();
+	CREATE CONSTRAINT TRIGGER deferred AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION see();
+});
+ask_in_vain($node, 'owned', 'task:late');
+timed_out($node, 'owned', 'task:late', 'a deadline in a database of another owner is kept');
+is($node->safe_psql('owned', 'SELECT what, role FROM seen ORDER BY what'),
+	"at_once|clutch_test_owner\ndeferred|clutch_test_owner", 'as the owner, also what the commit does');
+$node->safe_psql('postgres', 'DROP DATABASE owned WITH (FORCE)');
+$node->safe_psql('postgres', 'DROP ROLE clutch_test_owner');
+
 # two tickers, and four more
 $node->safe_psql('postgres', qq{$past SELECT count(*) FROM generate_series(1, 500) n, clutch.send(jsonb_set(ask('task:many' || n, 'agent:nobody'),
 	'{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
