@@ -89,6 +89,49 @@ CREATE OR REPLACE FUNCTION clutch.task_tree(run_id text,
 		SELECT (t.node).* FROM (SELECT clutch.tree_nodes(task_tree.run_id) AS node) t;
 	END;
 
+CREATE OR REPLACE FUNCTION clutch.set_retry_policy(payload_type text, max integer DEFAULT NULL,
+		initial interval DEFAULT NULL, longest interval DEFAULT NULL, factor double precision DEFAULT NULL)
+	RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+#variable_conflict use_column
+DECLARE
+	fault record;
+BEGIN
+	IF set_retry_policy.payload_type IS NULL THEN
+		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
+			MESSAGE = 'argument "payload_type" must not be null',
+			DETAIL = '[{"argument": "payload_type", "code": "NULL_VALUE"}]';
+	END IF;
+	-- The limits are those of the table's constraints.
+	SELECT * INTO fault
+	FROM (VALUES
+		('max', set_retry_policy.max NOT BETWEEN 0 AND 1000, 'between 0 and 1000'),
+		('initial', set_retry_policy.initial NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
+		('longest', set_retry_policy.longest NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
+		('factor', set_retry_policy.factor NOT BETWEEN 1 AND 100, 'between 1 and 100')
+	) AS f(argument, is_wrong, allowed)
+	WHERE is_wrong LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('argument "%s" must be %s', fault.argument, fault.allowed),
+			DETAIL = format('[{"argument": "%s", "code": "NUMBER_OUT_OF_RANGE"}]', fault.argument),
+			HINT = 'Pass NULL to leave it to the settings and the cards of the agents.';
+	END IF;
+	IF num_nonnulls(set_retry_policy.max, set_retry_policy.initial, set_retry_policy.longest, set_retry_policy.factor) = 0 THEN
+		DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
+	ELSE
+		INSERT INTO clutch.retry_policy AS r
+		VALUES (set_retry_policy.payload_type, set_retry_policy.max,
+				(extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,
+				(extract(epoch FROM set_retry_policy.longest) * 1000)::bigint, set_retry_policy.factor)
+		ON CONFLICT ON CONSTRAINT retry_policy_pkey DO UPDATE
+			SET (max, initial_ms, max_ms, factor) = (EXCLUDED.max, EXCLUDED.initial_ms, EXCLUDED.max_ms, EXCLUDED.factor);
+	END IF;
+END
+$$;
+
 CREATE OR REPLACE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp

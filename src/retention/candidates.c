@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "common/pg_prng.h"
 #include "flow/expiry.h"
 #include "flow/postponed.h"
 #include "miscadmin.h"
@@ -367,4 +368,53 @@ candidates_find(TimestampTz before, int max_events)
 		next_seq = candidates_search_range(&search, 0, from);
 	hash_destroy(search.runs);
 	return search.found;
+}
+
+/* Was the first event from this seq on received before that time?  Returns false if there is none. */
+static bool
+candidates_is_old_at(int64 seq, TimestampTz before)
+{
+	bool		is_old;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+	rows_key_int8(&scan, 1, BTGreaterEqualStrategyNumber, seq);
+	rows_start(&scan);
+	is_old = rows_next(&scan) && rows_timestamp(&scan, Anum_event_received_at) < before;
+	rows_end(&scan);
+	return is_old;
+}
+
+/* Returns a seq at about which the young events begin. */
+static int64
+candidates_first_young(TimestampTz before)
+{
+	int64		old = 0;
+	int64		young = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, AccessShareLock);
+	rows_start(&scan);
+	if (rows_previous(&scan))
+		young = rows_int8(&scan, Anum_event_seq) + 1;
+	rows_end(&scan);
+	while (young - old > 1)
+	{
+		int64		middle = old + (young - old) / 2;
+
+		if (candidates_is_old_at(middle, before))
+			old = middle;
+		else
+			young = middle;
+	}
+	return young;
+}
+
+void
+candidates_jump(TimestampTz before)
+{
+	int64		young = candidates_first_young(before);
+
+	if (next_seq > 0 && young > next_seq)
+		next_seq = (int64) pg_prng_uint64_range(&pg_global_prng_state, next_seq, young - 1);
 }

@@ -50,4 +50,11 @@ typedef struct Candidates
  */
 extern Candidates *candidates_find(TimestampTz before, int max_events);
 
+/*
+ * Makes this backend's next search begin at a random place behind its last one.
+ * For a caller that could remove nothing of what was found: if its session is
+ * short, it will never get far beyond that.
+ */
+extern void candidates_jump(TimestampTz before);
+
 #endif							/* CLUTCH_CANDIDATES_H */

@@ -247,24 +247,43 @@ prune_latest(TimestampTz before)
 	return Min(before, clock_now() - 2 * clutch_signature_skew * USECS_PER_SEC);
 }
 
-PruneReport
-prune_batch(TimestampTz asked_before, int max_events)
+/* Removes what is found, adds it to the report, and returns how many events there were. */
+static int
+prune_found(TimestampTz before, int max_events, PruneReport *report)
 {
-	TimestampTz before = prune_latest(asked_before);
 	Pruning		pruning = {candidates_find(before, max_events)};
-	PruneReport report = {0};
 
-	report.unread_by = pruning.found->unread_by;
+	if (slice_present(pruning.found->unread_by))
+		report->unread_by = pruning.found->unread_by;
 	if (pruning.found->n == 0)
-		return report;
+		return 0;
 	prune_remove_all(&pruning);
 	pruning.seqs = prune_list_seqs(&pruning, pruning.removed, &pruning.n);
-	report.events = pruning.n;
-	report.referenced = pruning.referenced;
+	report->events += pruning.n;
+	report->referenced += pruning.referenced;
 	if (pruning.n > 0)
 	{
 		breaker_forget(pruning.seqs, pruning.n);
 		prune_append_audit(&pruning, before);
+	}
+	return pruning.found->n;
+}
+
+/*
+ * If users' rows refer to all that is found, another part of the log is tried
+ * as well, since otherwise a session that calls once would always find the
+ * same.
+ */
+PruneReport
+prune_batch(TimestampTz asked_before, int max_events)
+{
+	TimestampTz before = prune_latest(asked_before);
+	PruneReport report = {0};
+
+	if (prune_found(before, max_events, &report) > 0 && report.events == 0)
+	{
+		candidates_jump(before);
+		(void) prune_found(before, max_events, &report);
 	}
 	return report;
 }

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "settings.h"
 #include "store/artifact.h"
@@ -16,7 +17,11 @@
 /* After a pass over all artifacts, a backend pauses for this time. */
 #define PASS_PAUSE		(10 * USECS_PER_MINUTE)
 
-/* Where this backend's last call stopped, and when the next pass may begin. */
+/*
+ * Where this backend goes on, or 0 at the beginning, and when the next pass may
+ * begin.  Its first pass begins anywhere, because sessions may be short.
+ */
+static bool sweep_began = false;
 static TimestampTz sweep_next = 0;
 static TimestampTz sweep_rest_until = 0;
 
@@ -54,21 +59,46 @@ artifact_remove(RowScan *scan)
 	return true;
 }
 
-/* Looks at n artifacts at most.  *looked is set to how many there were. */
+/* Returns when a random artifact was uploaded, or 0.  Digests are distributed evenly. */
+static TimestampTz
+artifact_sweep_anywhere(void)
+{
+	char		digest[20];
+	TimestampTz at;
+	RowScan		scan;
+
+	snprintf(digest, sizeof(digest), "%016llx", (unsigned long long) pg_prng_uint64(&pg_global_prng_state));
+	rows_begin(&scan, TABLE_ARTIFACT, INDEX_ARTIFACT, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTGreaterEqualStrategyNumber, slice_of_cstring(digest));
+	at = rows_look_timestamp(&scan, Anum_artifact_uploaded_at);
+	return at == DT_NOEND ? 0 : at;
+}
+
+/*
+ * Looks at n artifacts at most, but at all that were uploaded at the same time.
+ * Adds how many there were to *looked.
+ */
 static int
 artifact_sweep_from(TimestampTz from, TimestampTz before, int n, int *looked)
 {
 	int			removed = 0;
 	RowScan		scan;
 
+	if (*looked >= n)
+		return 0;
+
 	rows_begin(&scan, TABLE_ARTIFACT, INDEX_ARTIFACT_UPLOADED_AT, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, from);
 	rows_key_timestamp(&scan, 1, BTLessStrategyNumber, before);
 	rows_start(&scan);
-	for (*looked = 0; *looked < n && rows_next(&scan); (*looked)++)
+	for (; rows_next(&scan); (*looked)++)
 	{
+		TimestampTz at = rows_timestamp(&scan, Anum_artifact_uploaded_at);
+
 		CHECK_FOR_INTERRUPTS();
-		sweep_next = rows_timestamp(&scan, Anum_artifact_uploaded_at);
+		if (*looked >= n && at >= sweep_next)
+			break;
+		sweep_next = at + 1;
 		removed += artifact_remove(&scan);
 	}
 	rows_end(&scan);
@@ -80,13 +110,19 @@ artifact_sweep(int n)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz before = now - clutch_artifact_grace * USECS_PER_SEC;
-	int			looked;
+	TimestampTz from;
+	int			looked = 0;
 	int			removed;
 
 	if (now < sweep_rest_until && clutch_artifact_grace > 0)
 		return 0;
+	if (!sweep_began)
+		sweep_next = artifact_sweep_anywhere();
+	sweep_began = true;
+	from = sweep_next;
 	removed = artifact_upload_sweep(before, n);
-	removed += artifact_sweep_from(sweep_next, before, n, &looked);
+	removed += artifact_sweep_from(from, before, n, &looked);
+	removed += artifact_sweep_from(0, Min(from, before), n, &looked);
 	if (looked < n)
 	{
 		sweep_next = 0;
