@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(18);
+SELECT plan(30);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -98,6 +98,30 @@ SELECT is(pg_temp.mend(), 'sound', 'the hints remove what is left');
 SELECT is(pg_temp.left_behind(), '1 subscriptions, 1 positions, 1 schedules', 'and nothing else');
 SELECT is((SELECT count(*) FROM clutch.quota), 2::bigint, 'the quotas of others stay');
 
+-- the functions do it as well, for any operator
+SELECT pg_temp.gone('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT pg_temp.gone('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_lois') \g /dev/null
+CREATE ROLE check_ops;
+SELECT clutch.grant_operator('check_ops') \g /dev/null
+SET ROLE check_ops;
+SELECT is(pg_temp.left_behind(), '4 subscriptions, 4 positions, 4 schedules', 'two of roles that exist, two of roles that do not');
+SELECT is(clutch.unsubscribe('inbox'), true, 'an operator means a subscription whose owner is gone');
+SELECT is(clutch.unsubscribe('inbox'), true, 'and then the other one');
+SELECT is(clutch.unschedule('nightly'), true, 'the same with schedules');
+SELECT is(clutch.unschedule('nightly'), true, 'both');
+SELECT is(pg_temp.left_behind(), '2 subscriptions, 2 positions, 2 schedules', 'they are removed');
+SELECT is((SELECT string_agg(owner::text, ' ' ORDER BY owner::text) FROM clutch.subscriptions), 'check_billing check_lois', 'those of the roles that exist stay');
+SELECT is((SELECT string_agg(owner::text, ' ' ORDER BY owner::text) FROM clutch.schedules), 'check_billing check_lois', 'of both kinds');
+SELECT throws_like($$ SELECT clutch.unsubscribe('inbox') $$, 'several roles have a subscription "inbox"', 'which of them is meant is a question');
+SELECT throws_like($$ SELECT clutch.unschedule('nightly') $$, 'several roles have a schedule "nightly"', 'for schedules, too');
+RESET ROLE;
+SELECT is((SELECT string_agg(DISTINCT code, ' ') FROM clutch.check()), 'ROLE_GONE', 'grants and quotas are left');
+SELECT is(pg_temp.mend(), 'sound', 'and can be removed');
+
 SELECT * FROM finish();
-DROP OWNED BY check_billing;
-DROP ROLE check_billing;
+SELECT clutch.revoke_operator('check_ops') \g /dev/null
+DROP OWNED BY check_billing, check_lois;
+DROP ROLE check_billing, check_lois, check_ops;
