@@ -21,7 +21,7 @@ OBJS = $(patsubst %.c,%.o,$(wildcard src/*.c \
 # update from the version before has the topics that are new as a whole, and
 # what sql/update/ says about the others.
 OLD_TOPICS = schema tables protocol send admit registry routing work run read subscription schedule retention metrics
-NEW_TOPICS = participant secret trust access contract ledger workflow artifact quota adapter model thread card rule outbox comment
+NEW_TOPICS = participant secret trust access contract ledger workflow artifact quota adapter model thread card rule outbox check comment
 LAST_TOPICS = grants dump
 topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
 SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))

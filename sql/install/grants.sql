@@ -496,6 +496,19 @@ CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void
 COMMENT ON FUNCTION clutch.grant_again() IS
 	'grants what clutch.function_grants lists, and the tables that readers read, to all roles that have been granted them before';
 
+-- What an update has created belongs to the role that runs it, which need not be the
+-- owner of the extension.  The owner changes before PUBLIC loses its rights, so that
+-- the initial privileges are recorded as those of the right owner.
+DO $$
+DECLARE
+	change text;
+BEGIN
+	FOREACH change IN ARRAY ARRAY(SELECT c.hint FROM clutch.more_checks c WHERE c.code OPERATOR(pg_catalog.=) 'OWNER_DIFFERS') LOOP
+		EXECUTE change;
+	END LOOP;
+END
+$$;
+
 -- By default, PUBLIC can execute every function.  Here PUBLIC is granted
 -- nothing.  Objects that have a list of privileges already are left alone,
 -- because REVOKE in a script of an extension would record what users have

@@ -93,12 +93,6 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 							  (SELECT max(queue_no) FROM clutch.waiting)) AS queue_no) q, clutch.queue_no s
 		WHERE q.queue_no > s.last_value
 	UNION ALL
-		SELECT 'ROLE_GONE',
-			   pg_catalog.format('role %s, which spoke for %s, does not exist any more', p.grantee, p.agent_id),
-			   pg_catalog.format('DELETE FROM clutch.principal WHERE grantee = %s::oid;', p.grantee::oid)
-		FROM clutch.principal p
-		WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = p.grantee)
-	UNION ALL
 		-- a dump can leave policies out
 		SELECT 'ROWS_NOT_FILTERED',
 			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),

@@ -91,25 +91,30 @@ subscription_find(Oid owner, Slice name)
 	return subscription;
 }
 
-/* Returns NULL if no role has such a subscription. */
+/*
+ * Returns NULL if no role has such a subscription.  Of several, one whose owner
+ * does not exist any more is meant, because nobody else can name it.
+ */
 static Subscription *
 subscription_find_of_any(Slice name)
 {
 	Subscription *subscription = NULL;
+	bool		is_gone = false;
 	bool		several = false;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
-	while (rows_next(&scan))
+	while (!is_gone && rows_next(&scan))
 	{
 		if (!slice_equal(rows_text(&scan, Anum_subscription_name), name))
 			continue;
 		several = subscription != NULL;
 		subscription = subscription_keep(&scan);
+		is_gone = !principal_exists(subscription->owner);
 	}
 	rows_end(&scan);
-	if (several)
+	if (several && !is_gone)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("name", "AMBIGUOUS_NAME"),

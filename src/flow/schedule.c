@@ -23,7 +23,6 @@
 #include "trust/quota.h"
 #include "trust/secret.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
@@ -134,17 +133,21 @@ schedule_lock_named(Oid owner, Slice name, Schedule *s)
 	return schedule_lock_row(owner, name, true, s);
 }
 
-/* Returns the only role that has a schedule of that name, or InvalidOid if none has. */
+/*
+ * Returns the only role that has a schedule of that name, or InvalidOid if none has.  Of several,
+ * one that does not exist any more is meant, because nobody else can name its schedule.
+ */
 static Oid
 schedule_find_owner(Slice name)
 {
 	Oid			owner = InvalidOid;
+	bool		is_gone = false;
 	bool		several = false;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
-	while (rows_next(&scan))
+	while (!is_gone && rows_next(&scan))
 	{
 		bool		isnull;
 
@@ -152,9 +155,10 @@ schedule_find_owner(Slice name)
 			continue;
 		several = OidIsValid(owner);
 		owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+		is_gone = !principal_exists(owner);
 	}
 	rows_end(&scan);
-	if (several)
+	if (several && !is_gone)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("name", "AMBIGUOUS_NAME"),
@@ -333,11 +337,10 @@ schedule_drop(Slice name)
 
 /* ------------------------------------------------------------- when it is due */
 
-/* when a role is dropped, its schedules and grants are left behind */
 static void
 schedule_require_role(const Schedule *s)
 {
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(s->owner)))
+	if (!principal_exists(s->owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("the role that scheduled it does not exist any more: SELECT clutch.unschedule(name)")));

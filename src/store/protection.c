@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * protection.c
- *	  Refusing statements that would let somebody rewrite the log.
+ *	  Refusing statements that would let somebody rewrite the log, or that
+ *	  would make a table useless.
  *
  *-------------------------------------------------------------------------
  */
@@ -216,12 +217,18 @@ protection_judge_heir(const ObjectAccessPostAlter *inheritance)
 		protection_refuse("inherit from table clutch.events");
 }
 
+static bool
+protection_is_off(void)
+{
+	return clutch_allow_ddl || creating_extension || IsBinaryUpgrade;
+}
+
 static void
 protection_object_access(ObjectAccessType access, Oid class, Oid object, int part, void *arg)
 {
 	if (previous_access)
 		previous_access(access, class, object, part, arg);
-	if (clutch_allow_ddl || creating_extension || IsBinaryUpgrade)
+	if (protection_is_off())
 		return;
 	if (class == RelationRelationId || class == TriggerRelationId ||
 		class == RewriteRelationId || class == ProcedureRelationId || class == NamespaceRelationId)
@@ -264,6 +271,46 @@ protection_read(Node *statement)
 	return read;
 }
 
+/* Is it a table or a sequence of the extension? */
+static bool
+protection_is_member(Oid relid)
+{
+	Oid			extension = OidIsValid(relid) ? getExtensionOfObject(RelationRelationId, relid) : InvalidOid;
+
+	return OidIsValid(extension) && extension == get_extension_oid("clutch", true);
+}
+
+/*
+ * Judges a statement that does not touch the protection of the log, but makes a
+ * table useless.  No hook would tell us before the table has been rewritten.
+ */
+static void
+protection_judge_table(const AlterTableStmt *statement)
+{
+	Oid			relid = RangeVarGetRelid(statement->relation, NoLock, true);
+	ListCell   *cell;
+
+	if (!protection_is_member(relid))
+		return;
+	foreach(cell, statement->cmds)
+	{
+		AlterTableType change = ((AlterTableCmd *) lfirst(cell))->subtype;
+
+		if (change == AT_SetUnLogged)
+			ereport(ERROR,
+					(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+					 errproblem("", "TABLE_PROTECTED"),
+					 errmsg("cannot make clutch.%s unlogged: it would be lost in a crash", get_rel_name(relid)),
+					 errhint("If you mean it, run SET clutch.allow_ddl = on first, as a superuser.")));
+		if (change == AT_AddColumn)
+			ereport(ERROR,
+					(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+					 errproblem("", "TABLE_PROTECTED"),
+					 errmsg("cannot add a column to clutch.%s: clutch could not write it any more", get_rel_name(relid)),
+					 errhint("Keep your own data in a table of your own.")));
+	}
+}
+
 static void
 protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 						   ProcessUtilityContext context, ParamListInfo parameters,
@@ -272,6 +319,8 @@ protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 {
 	ProtectionStatement outer = running;
 
+	if (IsA(plan->utilityStmt, AlterTableStmt) && !protection_is_off())
+		protection_judge_table((AlterTableStmt *) plan->utilityStmt);
 	running = protection_read(plan->utilityStmt);
 	PG_TRY();
 	{

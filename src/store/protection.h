@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * protection.h
- *	  Refusing statements that would let somebody rewrite the log (P3).
+ *	  Refusing statements that would let somebody rewrite the log (P3), or that
+ *	  would make a table useless.
  *
  * The triggers of the log refuse UPDATE, DELETE and TRUNCATE, but a superuser
  * or the owner could disable or drop them first, or change the type of a
@@ -11,8 +12,10 @@
  * or reindex the table are allowed.
  *
  * This is a safeguard against mistakes and against scripts that know nothing
- * about clutch.  It does not stop a determined superuser, but the tree over
- * the log reveals the change.
+ * about clutch.  So it also refuses two changes of the tables of clutch that do
+ * not touch the protection: without WAL, a table is lost in a crash, and with
+ * another column, it cannot be written.  It does not stop a determined
+ * superuser, but the tree over the log reveals the change.
  *
  *-------------------------------------------------------------------------
  */

@@ -16,6 +16,7 @@
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "protocol/agent_card.h"
+#include "utils/syscache.h"
 
 /*
  * Returns the role that counts.  Raises 42501 inside an operation that PostgreSQL runs as
@@ -26,6 +27,16 @@ extern Oid	principal_role(void);
 
 /* Is the role an operator at this moment? */
 extern bool principal_is_operator(Oid role);
+
+/*
+ * Does the role still exist?  When a role is dropped, its schedules,
+ * subscriptions and grants are left behind.
+ */
+static inline bool
+principal_exists(Oid role)
+{
+	return SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(role));
+}
 
 /*
  * Raises an error unless the current role is an operator.  "what" completes

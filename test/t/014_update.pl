@@ -1,6 +1,6 @@
 # ALTER EXTENSION clutch UPDATE from 0.1.0 and from 0.2.0: an updated and a fresh
-# installation have the same catalog, the rights of roles are carried over, and work
-# that was in flight goes on.
+# installation have the same catalog, whoever runs the update, the rights of roles are
+# carried over, and work that was in flight goes on.
 #
 # fixtures/clutch--0.1.0.sql is the script with which 0.1.0 was installed, and
 # fixtures/in_flight_0.1.0.sql the data of a database that 0.1.0 was working in
@@ -48,6 +48,31 @@ foreach my $update ([ 'updated', '0.1.0' ], [ 'updated_0_2_0', '0.2.0' ])
 	is(join("\n", grep { !$fresh{$_} } sort keys %updated), '', 'and leaves nothing behind');
 	is_sound($node, $db, "a database updated from $version");
 }
+
+# --------------------------------------------------------------------- owners
+# As docs/operations.md says, the owner need not be a superuser, and another role updates.
+$node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(owned owned_0_1_0 owned_0_2_0);
+$node->safe_psql('postgres', 'CREATE ROLE clutch_owner SUPERUSER LOGIN; CREATE ROLE speaker');
+$node->safe_psql('owned', 'SET ROLE clutch_owner; CREATE EXTENSION clutch');
+$node->safe_psql("owned_$_->[0]", "SET ROLE clutch_owner; CREATE EXTENSION clutch VERSION '$_->[1]'") foreach ([ '0_1_0', '0.1.0' ], [ '0_2_0', '0.2.0' ]);
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner NOSUPERUSER');
+foreach my $db (qw(owned_0_1_0 owned_0_2_0))
+{
+	$node->safe_psql($db, 'ALTER EXTENSION clutch UPDATE');
+	is_sound($node, $db, "$db, updated by another role");
+	foreach my $operation (q{SELECT count(*) FROM clutch.check()}, 'SELECT clutch.tick()', 'SELECT clutch.seal()', 'SELECT clutch.rebuild()', 'SELECT count(*) FROM clutch.metrics()',
+		q{SELECT clutch.grant_agent('speaker', 'agent:speaker'), clutch.set_quota('speaker', 'schedules', 3)}, 'SELECT clutch.filter_rows()', q{SELECT clutch.prune('infinity')},
+		q{SELECT clutch.revoke_agent('speaker', 'agent:speaker')})
+	{
+		my ($status, undef, $stderr) = $node->psql($db, $operation, connstr => $node->connstr($db) . ' user=clutch_owner');
+		ok($status == 0, "its owner: $operation") or diag $stderr;
+	}
+}
+# Objects of 0.2.0 that the update from 0.1.0 makes keep the initial privileges of the role that ran it.
+my %owned = map { $_ => 1 } split /\n/, catalog_of('owned');
+my %owned_0_2_0 = map { $_ => 1 } split /\n/, catalog_of('owned_0_2_0');
+is(join("\n", grep { !$owned_0_2_0{$_} } sort keys %owned), '', 'the update by another role makes all that a fresh installation of the owner has');
+is(join("\n", grep { !$owned{$_} } sort keys %owned_0_2_0), '', 'and leaves nothing behind');
 
 # ----------------------------------------------------------------- privileges
 $node->safe_psql('granted', q{

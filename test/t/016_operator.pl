@@ -96,8 +96,17 @@ $node->append_conf('postgresql.conf', "clutch.retention = '1 second'\n");
 $node->reload;
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM clutch.task}), 'and prunes');
 
-# The owner can dump what it owns.
+# The owner can dump what it owns, and is the owner of a copy that it restores as a superuser.
 my $dir = PostgreSQL::Test::Utils::tempdir;
 $node->command_ok([ 'pg_dump', '-n', 'clutch', '-e', 'clutch', '-f', "$dir/dump.sql", '-d', $node->connstr('postgres') . ' user=clutch_owner' ], 'the owner dumps the extension');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner SUPERUSER');
+{
+	local $ENV{PGOPTIONS} = '-c role=clutch_owner';
+	$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('copy'), '-f', "$dir/dump.sql" ], 'which is restored in its name');
+}
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner NOSUPERUSER');
+is($node->safe_psql('copy', q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'clutch'}), 'clutch_owner', 'then it owns the copy');
+is($node->safe_psql('copy', 'SELECT clutch.tick() IS NOT NULL, (SELECT count(*) FROM clutch.check())', connstr => $node->connstr('copy') . ' user=ops'), 't|0', 'and an operator goes on there');
 $node->stop;
 done_testing();

@@ -149,6 +149,9 @@ refused_ok($_) foreach (
 	'ALTER FUNCTION clutch.append_only() RENAME TO other', 'ALTER FUNCTION clutch.admit() SET SCHEMA public', 'ALTER TABLE clutch.events RENAME COLUMN envelope TO other',
 	'CREATE TABLE heir () INHERITS (clutch.events)', 'BEGIN; CREATE TABLE heir (LIKE clutch.events); ALTER TABLE heir INHERIT clutch.events',
 	'TRUNCATE clutch.events');
+like(($primary->psql('postgres', $_))[2], qr/TABLE_PROTECTED/, "refused: $_") foreach (
+	'ALTER TABLE clutch.events SET UNLOGGED', 'ALTER TABLE clutch.task SET UNLOGGED', 'DO $$ BEGIN SET search_path = clutch; ALTER TABLE events SET UNLOGGED; END $$',
+	'ALTER TABLE clutch.events ADD COLUMN note text', 'ALTER TABLE IF EXISTS clutch.task ALTER task_id SET STATISTICS 10, ADD note text');
 $primary->safe_psql('postgres', q{
 	VACUUM FULL clutch.events;
 	CLUSTER clutch.events USING events_seq;
@@ -166,6 +169,10 @@ $primary->safe_psql('postgres', q{
 	DROP TABLE mine;
 	CREATE INDEX mine ON clutch.events (received_at);
 	DROP INDEX clutch.mine;
+	CREATE TABLE clutch.mine ();
+	ALTER TABLE clutch.mine SET UNLOGGED, ADD COLUMN note text;
+	ALTER TABLE IF EXISTS clutch.nobodys ADD COLUMN note text;
+	DROP TABLE clutch.mine;
 });
 pass('what does not touch the protection is let through');
 $primary->safe_psql('postgres', 'CREATE DATABASE scratch');

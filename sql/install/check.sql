@@ -1,0 +1,91 @@
+-- ------------------------------------------------------------------- checks
+-- What clutch.check() finds in the tables that are created after it, and in the catalog.
+CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
+SELECT 'OUTBOX_OVERDUE'::text AS code,
+	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
+						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)) AS detail,
+	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
+FROM clutch.outbox_waiting e
+CROSS JOIN LATERAL (
+	SELECT count(*) AS calls, min(o.due_at) AS first
+	FROM (SELECT o.due_at FROM clutch.outbox o
+		  WHERE o.endpoint = e.endpoint AND o.due_at < clutch.now() - interval '5 minutes'
+		  ORDER BY o.due_at LIMIT 10001) AS o) AS d
+HAVING sum(d.calls) > 0
+UNION ALL
+SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",
+	   pg_catalog.format('UPDATE clutch.endpoint, or add the %s.', w.what) COLLATE "default"
+FROM clutch.endpoint e
+CROSS JOIN LATERAL (
+	SELECT 'adapter', e.adapter WHERE NOT EXISTS (SELECT FROM clutch.adapter a WHERE a.name = e.adapter)
+	UNION ALL
+	SELECT 'secret', s.name FROM unnest(ARRAY[e.signing_secret, e.auth_secret]) AS s(name)
+	WHERE s.name IS NOT NULL AND NOT clutch.has_endpoint_secret(s.name)) AS w(what, name)
+UNION ALL
+SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the secret %L, which cannot sign webhooks', e.name, e.signing_secret) COLLATE "default",
+	   'Store another one with clutch.set_endpoint_secret: "whsec_" and the base64 of 24 to 64 bytes; several are separated by spaces.'
+FROM clutch.endpoint e
+WHERE clutch.has_endpoint_secret(e.signing_secret) AND NOT clutch.has_signing_secret(e.signing_secret)
+UNION ALL
+SELECT 'ADAPTER_BROKEN', pg_catalog.format('adapter %s names the function %s(%s) that returns %s, which does not exist', a.name, f.name, f.arguments, f.result) COLLATE "default",
+	   'Create the function, or delete the row of the adapter from clutch.adapter.'
+FROM clutch.adapter a
+CROSS JOIN LATERAL (VALUES (a.can_handle, 'jsonb', 'boolean'), (a.inbound, 'jsonb, jsonb', 'jsonb'), (a.outbound, 'jsonb', 'jsonb')) AS f(name, arguments, result)
+WHERE f.name IS NOT NULL AND NOT EXISTS (
+	SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+	WHERE p.proname = ANY (pg_catalog.string_to_array(pg_catalog.replace(f.name, '"', '') || '.' || pg_catalog.lower(f.name), '.'))
+	  AND n.nspname || '.' || p.proname = ANY (ARRAY[pg_catalog.replace(f.name, '"', ''), pg_catalog.lower(f.name)])
+	  AND pg_catalog.oidvectortypes(p.proargtypes) = f.arguments AND pg_catalog.format_type(p.prorettype, NULL) = f.result)
+UNION ALL
+-- A restore or DROP OWNED BY leaves rows with the OID of a role that was dropped.
+SELECT 'ROLE_GONE', pg_catalog.format('role %s, which %s, does not exist any more', g.role, g.what) COLLATE "default", g.remedy COLLATE "default"
+FROM (
+	SELECT p.grantee AS role, pg_catalog.format('spoke for %s', p.agent_id) AS what,
+		   pg_catalog.format('DELETE FROM clutch.principal WHERE grantee = %s::oid;', p.grantee::oid) AS remedy
+	FROM clutch.principal p
+	UNION ALL
+	SELECT p.grantee, pg_catalog.format('had the privilege %s', p.privilege),
+		   pg_catalog.format('DELETE FROM clutch.privilege WHERE grantee = %s::oid;', p.grantee::oid)
+	FROM clutch.privilege p
+	UNION ALL
+	SELECT q.grantee, pg_catalog.format('had a quota of %s', q.what),
+		   pg_catalog.format('DELETE FROM clutch.quota WHERE grantee = %s::oid;', q.grantee::oid)
+	FROM clutch.quota q WHERE q.grantee::oid <> 0
+	UNION ALL
+	SELECT s.owner, pg_catalog.format('had the subscription %L', s.name),
+		   pg_catalog.format('DELETE FROM clutch.subscription WHERE owner = %s::oid; DELETE FROM clutch.subscription_position WHERE owner = %1$s::oid;', s.owner::oid)
+	FROM clutch.subscription s
+	UNION ALL
+	SELECT s.owner, pg_catalog.format('had the schedule %L', s.name),
+		   pg_catalog.format('DELETE FROM clutch.schedule WHERE owner = %s::oid;', s.owner::oid)
+	FROM clutch.schedule s) AS g
+WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = g.role)
+UNION ALL
+-- What belongs to another role, the owner of the extension may not use.
+SELECT 'OWNER_DIFFERS', pg_catalog.format('%s %s belongs to %s, and the extension to %s', o.type, o.identity, m.owner::regrole, e.extowner::regrole) COLLATE "default",
+	   pg_catalog.format('ALTER %s %s OWNER TO %s;', pg_catalog.upper(o.type), o.identity, e.extowner::regrole) COLLATE "default"
+FROM pg_catalog.pg_extension e
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
+	  UNION ALL
+	  SELECT 'pg_proc'::regclass, p.oid, p.proowner FROM pg_catalog.pg_proc p
+	  UNION ALL
+	  SELECT 'pg_type'::regclass, t.oid, t.typowner FROM pg_catalog.pg_type t
+	  UNION ALL
+	  SELECT 'pg_namespace'::regclass, n.oid, n.nspowner FROM pg_catalog.pg_namespace n) AS m(class, oid, owner)
+	ON m.class = d.classid AND m.oid = d.objid AND m.owner <> e.extowner
+CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
+WHERE e.extname = 'clutch'
+UNION ALL
+-- The library refuses these two if it is preloaded.
+SELECT 'NOT_LOGGED', pg_catalog.format('%s %s is not written to WAL, so it is lost in a crash', o.type, o.identity) COLLATE "default",
+	   pg_catalog.format('ALTER %s %s SET LOGGED;', pg_catalog.upper(o.type), o.identity) COLLATE "default"
+FROM pg_catalog.pg_class c
+CROSS JOIN LATERAL pg_catalog.pg_identify_object('pg_class'::regclass, c.oid, 0) AS o
+WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'S') AND c.relpersistence <> 'p'
+UNION ALL
+SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional column %I, so nothing can be sent', a.attname) COLLATE "default",
+	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
+FROM pg_catalog.pg_attribute a
+WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 20 AND NOT a.attisdropped;
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox, adapters, roles that are gone, and the catalog';

@@ -1,0 +1,127 @@
+-- What clutch.check() finds in the catalog and about roles that are gone, and
+-- that the statements which it hints at repair it.
+\ir ../fixtures/tap.sql
+SELECT plan(30);
+SET clutch.allow_ddl = on;
+SELECT clutch.tick() \g /dev/null
+
+CREATE FUNCTION pg_temp.codes() RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(DISTINCT code, ' ' ORDER BY code), 'sound') FROM clutch.check() $$;
+CREATE FUNCTION pg_temp.mend() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	hint text;
+BEGIN
+	FOREACH hint IN ARRAY ARRAY(SELECT c.hint FROM clutch.check() c) LOOP
+		EXECUTE split_part(hint, '; keep', 1);
+	END LOOP;
+	RETURN pg_temp.codes();
+END $$;
+
+-- ------------------------------------------------------------------- owners
+SELECT is(pg_temp.codes(), 'sound', 'at first nothing is wrong');
+CREATE ROLE check_owner;
+ALTER TABLE clutch.task OWNER TO check_owner;
+ALTER VIEW clutch.tasks OWNER TO check_owner;
+ALTER SEQUENCE clutch.queue_no OWNER TO check_owner;
+ALTER FUNCTION clutch.send(jsonb) OWNER TO check_owner;
+ALTER TYPE clutch.receipt OWNER TO check_owner;
+ALTER SCHEMA clutch OWNER TO check_owner;
+SELECT is((SELECT string_agg(detail, ', ' ORDER BY detail) FROM clutch.check() WHERE code = 'OWNER_DIFFERS'),
+	(SELECT string_agg(format('%s belongs to check_owner, and the extension to %s', w.what, current_user), ', ' ORDER BY w.what)
+	 FROM (VALUES ('table clutch.task'), ('view clutch.tasks'), ('sequence clutch.queue_no'), ('function clutch.send(pg_catalog.jsonb)'),
+		('type clutch.receipt'), ('schema clutch')) AS w(what)), 'whatever belongs to another role than the extension is reported');
+CREATE TABLE clutch.mine ();
+ALTER TABLE clutch.mine OWNER TO check_owner;
+SELECT is((SELECT count(*) FROM clutch.check()), 6::bigint, 'but not what users have made in the schema');
+DROP TABLE clutch.mine;
+SELECT is(pg_temp.mend(), 'sound', 'the hints repair it');
+SELECT lives_ok('DROP ROLE check_owner', 'and the role can be dropped');
+
+-- -------------------------------------------------------------- persistence
+ALTER TABLE clutch.events SET UNLOGGED;
+ALTER SEQUENCE clutch.event_seq SET UNLOGGED;
+SELECT is((SELECT string_agg(code || ': ' || hint, ' ' ORDER BY hint) FROM clutch.check()),
+	'NOT_LOGGED: ALTER SEQUENCE clutch.event_seq SET LOGGED; NOT_LOGGED: ALTER TABLE clutch.events SET LOGGED;',
+	'tables and sequences that a crash would empty');
+SELECT is(pg_temp.mend(), 'sound', 'the hints repair it');
+
+-- ------------------------------------------------------------------ columns
+ALTER TABLE clutch.events ADD COLUMN "My note" text;
+SELECT is((SELECT string_agg(code || ': ' || detail, ' ') FROM clutch.check()),
+	'COLUMN_ADDED: clutch.events has the additional column "My note", so nothing can be sent', 'a column of the log that clutch does not know');
+SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
+SELECT lives_ok($$ SELECT fixture.ask('sent') $$, 'then the log is written');
+
+-- -------------------------------------------------------- roles that are gone
+CREATE FUNCTION pg_temp.begin(role text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('CREATE ROLE %I', role);
+	PERFORM clutch.grant_agent(role, 'agent:' || role), clutch.set_quota(role, 'schedules', 9);
+	EXECUTE format('SET LOCAL ROLE %I', role);
+	PERFORM clutch.subscribe('inbox', '{}', 'beginning');
+	PERFORM clutch.schedule('nightly', '0 3 * * *', clutch.envelope('chat.message', 'agent:' || role));
+	RESET ROLE;
+END $$;
+CREATE FUNCTION pg_temp.gone(role text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE format('DROP OWNED BY %1$I', role);
+	EXECUTE format('DROP ROLE %1$I', role);
+END $$;
+CREATE FUNCTION pg_temp.left_behind() RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s subscriptions, %s positions, %s schedules', (SELECT count(*) FROM clutch.subscription),
+				  (SELECT count(*) FROM clutch.subscription_position), (SELECT count(*) FROM clutch.schedule))
+$$;
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT clutch.grant_operator('check_billing'), clutch.grant_reader('check_billing'), clutch.grant_gateway('check_billing'), clutch.set_quota('PUBLIC', 'steps', 100) \g /dev/null
+SELECT is(pg_temp.codes(), 'sound', 'a role that exists is no fault');
+SELECT pg_temp.gone('check_billing') \g /dev/null
+SELECT is((SELECT string_agg(regexp_replace(detail, '\d+', 'N'), E'\n' ORDER BY detail COLLATE "C") FROM clutch.check() WHERE code = 'ROLE_GONE'),
+	E'role N, which had a quota of schedules, does not exist any more\n'
+	'role N, which had the privilege gateway, does not exist any more\n'
+	'role N, which had the privilege operator, does not exist any more\n'
+	'role N, which had the privilege reader, does not exist any more\n'
+	'role N, which had the schedule ''nightly'', does not exist any more\n'
+	'role N, which had the subscription ''inbox'', does not exist any more\n'
+	'role N, which spoke for agent:check_billing, does not exist any more',
+	'everything that a dropped role leaves behind is reported');
+SELECT is(pg_temp.codes(), 'ROLE_GONE', 'the quota of everybody is not');
+CREATE ROLE check_reader;
+SELECT clutch.grant_reader('check_reader') \g /dev/null
+SET ROLE check_reader;
+SELECT is((SELECT count(*) FROM clutch.check()), 7::bigint, 'a reader finds the same');
+RESET ROLE;
+SELECT clutch.revoke_reader('check_reader') \g /dev/null
+DROP ROLE check_reader;
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT is(pg_temp.left_behind(), '2 subscriptions, 2 positions, 2 schedules', 'a new role of that name has its own');
+SELECT is(pg_temp.mend(), 'sound', 'the hints remove what is left');
+SELECT is(pg_temp.left_behind(), '1 subscriptions, 1 positions, 1 schedules', 'and nothing else');
+SELECT is((SELECT count(*) FROM clutch.quota), 2::bigint, 'the quotas of others stay');
+
+-- the functions do it as well, for any operator
+SELECT pg_temp.gone('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT pg_temp.gone('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_billing') \g /dev/null
+SELECT pg_temp.begin('check_lois') \g /dev/null
+CREATE ROLE check_ops;
+SELECT clutch.grant_operator('check_ops') \g /dev/null
+SET ROLE check_ops;
+SELECT is(pg_temp.left_behind(), '4 subscriptions, 4 positions, 4 schedules', 'two of roles that exist, two of roles that do not');
+SELECT is(clutch.unsubscribe('inbox'), true, 'an operator means a subscription whose owner is gone');
+SELECT is(clutch.unsubscribe('inbox'), true, 'and then the other one');
+SELECT is(clutch.unschedule('nightly'), true, 'the same with schedules');
+SELECT is(clutch.unschedule('nightly'), true, 'both');
+SELECT is(pg_temp.left_behind(), '2 subscriptions, 2 positions, 2 schedules', 'they are removed');
+SELECT is((SELECT string_agg(owner::text, ' ' ORDER BY owner::text) FROM clutch.subscriptions), 'check_billing check_lois', 'those of the roles that exist stay');
+SELECT is((SELECT string_agg(owner::text, ' ' ORDER BY owner::text) FROM clutch.schedules), 'check_billing check_lois', 'of both kinds');
+SELECT throws_like($$ SELECT clutch.unsubscribe('inbox') $$, 'several roles have a subscription "inbox"', 'which of them is meant is a question');
+SELECT throws_like($$ SELECT clutch.unschedule('nightly') $$, 'several roles have a schedule "nightly"', 'for schedules, too');
+RESET ROLE;
+SELECT is((SELECT string_agg(DISTINCT code, ' ') FROM clutch.check()), 'ROLE_GONE', 'grants and quotas are left');
+SELECT is(pg_temp.mend(), 'sound', 'and can be removed');
+
+SELECT * FROM finish();
+SELECT clutch.revoke_operator('check_ops') \g /dev/null
+DROP OWNED BY check_billing, check_lois;
+DROP ROLE check_billing, check_lois, check_ops;
