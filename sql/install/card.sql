@@ -265,7 +265,15 @@ CREATE FUNCTION clutch.import_card(document jsonb, agent_id text DEFAULT NULL, d
 	AS $$
 DECLARE
 	card jsonb := clutch.card_of(document, agent_id, dialect);
+	place text := CASE WHEN document ? 'tools' THEN '/nextCursor' ELSE '/result/nextCursor' END;
 BEGIN
+	-- a page takes from the server the tools of the other pages
+	IF card #>> '{meta,mcp,nextCursor}' <> '' THEN
+		RAISE EXCEPTION USING ERRCODE = 'KL014',
+			MESSAGE = format('the description of the agent is not valid at "%s": the list of tools has more pages', place),
+			DETAIL = jsonb_build_array(jsonb_build_object('path', place, 'code', 'NOT_ALLOWED', 'message', 'The list of tools has more pages.')),
+			HINT = 'Join the tools of all pages into one list, and import that without a cursor.';
+	END IF;
 	RETURN QUERY SELECT p.*
 	FROM (SELECT d.name FROM (VALUES ('agent_json'), ('a2a'), ('map'), ('mcp')) AS d(name) WHERE card -> 'meta' ? d.name) AS d,
 		 clutch.place_card(card, d.name) AS p;

@@ -176,6 +176,7 @@ DECLARE
 	n integer;
 	r record;
 	faults text;
+	taken text;
 BEGIN
 	IF install_rules.name IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
@@ -192,11 +193,27 @@ BEGIN
 	-- reads as if it wrote them (rows_expect_writing).
 	LOCK TABLE clutch.routing_rule IN SHARE UPDATE EXCLUSIVE MODE;
 	PERFORM clutch.uninstall_rules(install_rules.name);
-	INSERT INTO clutch.routing_rule
-	SELECT * FROM clutch.multiagent_rules() WHERE install_rules.name = 'multiagent-1.0'
-	UNION ALL
-	SELECT * FROM clutch.registry_rules() WHERE install_rules.name = 'registry-3.0';
-	GET DIAGNOSTICS n = ROW_COUNT;
+	BEGIN
+		INSERT INTO clutch.routing_rule
+		SELECT * FROM clutch.multiagent_rules() WHERE install_rules.name = 'multiagent-1.0'
+		UNION ALL
+		SELECT * FROM clutch.registry_rules() WHERE install_rules.name = 'registry-3.0';
+		GET DIAGNOSTICS n = ROW_COUNT;
+	EXCEPTION WHEN unique_violation THEN
+		SELECT w.name INTO taken FROM clutch.routing_rule w
+		WHERE w.name IN (SELECT m.name FROM clutch.multiagent_rules() m WHERE install_rules.name = 'multiagent-1.0'
+						 UNION ALL
+						 SELECT g.name FROM clutch.registry_rules() g WHERE install_rules.name = 'registry-3.0')
+		ORDER BY w.name LIMIT 1;
+		-- a snapshot that is kept for the whole transaction may not show the rule
+		IF taken IS NULL THEN
+			RAISE;
+		END IF;
+		RAISE EXCEPTION USING ERRCODE = 'unique_violation',
+			MESSAGE = format('the set of rules "%s" has a rule "%s", and another rule has this name already', install_rules.name, taken),
+			DETAIL = '[{"argument": "name", "code": "RULE_EXISTS"}]',
+			HINT = 'Rename or delete the other rule.';
+	END;
 	-- earlier versions have stored registries that are refused today
 	FOR r IN SELECT d.name, d.document FROM clutch.registry_document d WHERE install_rules.name = 'registry-3.0' ORDER BY d.name LOOP
 		BEGIN

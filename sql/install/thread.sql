@@ -5,16 +5,17 @@ CREATE FUNCTION clutch.thread_context(thread_id text) RETURNS jsonb
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 WITH said AS MATERIALIZED (
-	SELECT e.seq, e.received_at, e.run_id, e.task_id, e.type, e.late, e.from_agent, e.to_agents,
+	SELECT e.seq, e.received_at, e.run_id, e.id, e.task_id, e.type, e.late, e.from_agent, e.to_agents,
 		p.payload OPERATOR(pg_catalog.->) 'decisions' AS decisions, p.payload OPERATOR(pg_catalog.->) 'decision' AS decision,
-		CASE WHEN NOT e.late AND e.envelope OPERATOR(pg_catalog.#>) '{meta,clutch,answer_to}' IS NOT NULL THEN p.payload END AS answer,
+		CASE WHEN e.type OPERATOR(pg_catalog.=) 'task.progress' AND e.envelope OPERATOR(pg_catalog.#>>) '{meta,clutch,move}' OPERATOR(pg_catalog.=) 'answered'
+			THEN p.payload OPERATOR(pg_catalog.->>) 'answer_id' END AS answer_id,
 		e.envelope OPERATOR(pg_catalog.->) 'attachments' AS attachments,
 		e.envelope OPERATOR(pg_catalog.#>) '{meta,collab,context,previousDecisions}' AS previous
 	FROM clutch.events e, LATERAL (SELECT e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload) AS p
 	WHERE e.thread_id OPERATOR(pg_catalog.=) $1),
 -- Decisions in payloads, which are a list, a single one, or an object of named ones; and the answers to questions.  As everywhere, a
--- member that is null counts as missing.  A late answer was not given to the task, and a late report has had no effect, so they must
--- not replace one that has.  A late message counts like any other.
+-- member that is null counts as missing.  Only the log knows which messages have answered a question, because not all of them say
+-- which one.  A late report has had no effect, so it must not replace one that has.  A late message counts like any other.
 told AS (
 	SELECT s.seq, d.no, s.from_agent, s.task_id, d.name, d.value
 	FROM said s, LATERAL (
@@ -26,7 +27,9 @@ told AS (
 		UNION ALL
 		SELECT 0, NULL, s.decision WHERE s.decision IS NOT NULL
 		UNION ALL
-		SELECT 0, NULL, s.answer WHERE s.answer IS NOT NULL) AS d
+		SELECT 0, NULL, e.envelope OPERATOR(pg_catalog.->) 'payload' FROM clutch.events e
+		WHERE e.seq OPERATOR(pg_catalog.=) s.seq AND s.type OPERATOR(pg_catalog.=) 'chat.message'
+		  AND (s.run_id, s.id) OPERATOR(pg_catalog.=) ANY (SELECT a.run_id, a.answer_id FROM said a WHERE a.answer_id IS NOT NULL)) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])
 	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')),
 -- The previous decisions that messages of spec 003 name, unless a payload contains them as well.

@@ -115,11 +115,12 @@ a2a_asks(const A2aState *state)
 }
 
 /*
- * Tells how the parts of a status become a payload.  is_known says that the
- * "state" in the payload is one that the protocol defines.
+ * Tells how the parts of a status become a payload, or, if is_inbound is false,
+ * the reverse.  is_known says that the "state" in the payload is one that the
+ * protocol defines.
  */
 static A2aContent
-a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool is_event)
+a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool is_event, bool is_inbound)
 {
 	A2aContent	content = {"text", true, false, {NULL}};
 	int			n = 0;
@@ -134,6 +135,9 @@ a2a_status_content(const A2aState *state, MessageType type, bool is_known, bool 
 		content.own[n++] = "state";
 	if (!is_event)
 		content.own[n++] = "artifacts";
+	/* in the payload of a question, it would say until when it must be answered */
+	if (is_inbound && a2a_asks(state))
+		content.own[n++] = "deadline";
 	content.own[n] = NULL;
 	return content;
 }
@@ -258,7 +262,7 @@ a2a_read_task(const Adapter *self, const Json *task, const A2aDocument *document
 	bool		is_event = document->form == A2A_STATUS;
 	const char *id_at = is_event ? "/taskId" : "/id";
 	const A2aState *state = a2a_read_state(self, task);
-	A2aContent	content = a2a_status_content(state, state->type, state->type == MSG_TASK_PROGRESS, is_event);
+	A2aContent	content = a2a_status_content(state, state->type, state->type == MSG_TASK_PROGRESS, is_event, true);
 	const Json *said = adapter_find(self, task, "/status/message", JSON_OBJECT);
 	const Json *parts = adapter_find(self, task, "/status/message/parts", JSON_ARRAY);
 	Json	   *envelope = adapter_envelope(state->type);
@@ -340,7 +344,7 @@ a2a_write_status(const Adapter *self, const Json *envelope, bool is_event, bool 
 	const A2aState *state = a2a_state_of(envelope);
 	MessageType type = adapter_type(envelope);
 	bool		is_known = type == MSG_TASK_PROGRESS && a2a_state_of_word(json_get_text(envelope, "/payload/state")) != NULL;
-	A2aContent	content = a2a_status_content(state, type, is_known, is_event);
+	A2aContent	content = a2a_status_content(state, type, is_known, is_event, false);
 	const Json *plain = state->type == MSG_TASK_ERROR ? a2a_plain_error(self, envelope) : envelope;
 
 	json_put_cstring(task, "/status/state", a2a_is_old(self, envelope) ? state->old_name : state->name);

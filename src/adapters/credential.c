@@ -113,18 +113,25 @@ credential_is_key(Slice key, const char *one, const char *other)
 		(key.len == (int) strlen(other) && pg_strncasecmp(key.s, other, key.len) == 0);
 }
 
+/* Returns an absent slice if the value is not a text. */
+static Slice
+credential_text(const Json *value)
+{
+	return value->kind == JSON_TEXT ? value->text : SLICE_NONE;
+}
+
 /*
  * Is it the value that belongs to the name of a credential, as in a list of
  * headers or variables: {"name": "Authorization", "value": "..."}?
  */
 static bool
-credential_is_named(const Json *container, Slice key)
+credential_is_named(const Json *container, Slice key, const Json *value)
 {
 	if (!credential_is_key(key, "value", "values"))
 		return false;
 	for (int i = 0; i < container->n; i++)
 		if (credential_is_key(container->keys[i], "name", "key") && container->items[i]->kind == JSON_TEXT &&
-			credential_is_name(container->items[i]->text))
+			credential_is_name(container->items[i]->text, credential_text(value)))
 			return true;
 	return false;
 }
@@ -152,7 +159,7 @@ credential_is_header_value(const Json *container, const CredentialPlace *place)
 	bool		is_pair = up != NULL && !slice_present(up->key) && container->n == 2 && credential_is_headers(up->up);
 
 	return i % 2 == 1 && (is_pair || credential_is_headers(up)) && container->items[i - 1]->kind == JSON_TEXT &&
-		credential_is_name(container->items[i - 1]->text);
+		credential_is_name(container->items[i - 1]->text, credential_text(container->items[i]));
 }
 
 /*
@@ -163,7 +170,7 @@ credential_is_beside_name(const Json *container, const CredentialPlace *place, c
 {
 	if (!credential_is_plain(item))
 		return false;
-	return container->kind == JSON_OBJECT ? credential_is_named(container, place->key) :
+	return container->kind == JSON_OBJECT ? credential_is_named(container, place->key, item) :
 		credential_is_header_value(container, place);
 }
 
@@ -183,7 +190,7 @@ static void credential_search(Json *container, const CredentialPlace *up, Creden
 static bool
 credential_search_item(const Json *container, Json *item, const CredentialPlace *place, CredentialList *list)
 {
-	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key) &&
+	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key, credential_text(item)) &&
 		!credential_is_piece(container, place->key))
 		return true;
 	if (item->kind == JSON_TEXT)

@@ -28,35 +28,49 @@ typedef struct CredentialName
 	char		s[NAME_BYTES];	/* only the last len of them are set */
 } CredentialName;
 
+typedef enum CredentialWordKind
+{
+	WORD_WHOLE,					/* the whole name */
+	WORD_ENDING,				/* the end of a name, as in "dbPassword",
+								 * "client_secret", "X-Api-Key" */
+	WORD_OF_TEXT,				/* the whole name of a text; an array lists
+								 * what a security scheme of that name allows */
+	WORD_OF_TOKEN				/* the whole name of a token; other texts say
+								 * which kind of authentication there is */
+} CredentialWordKind;
+
 typedef struct CredentialWord
 {
 	Slice		word;
-	bool		is_ending;		/* true if it is the end of a name, as in
-								 * "dbPassword", "client_secret", "X-Api-Key";
-								 * otherwise it is the whole name */
+	CredentialWordKind kind;
 } CredentialWord;
 
-#define WHOLE(word)		{{(word), sizeof(word) - 1}, false}
-#define ENDING(word)	{{(word), sizeof(word) - 1}, true}
-#define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, false}}
+#define WORD(word, kind)	{{(word), sizeof(word) - 1}, (kind)}
+#define WHOLE(word)		WORD(word, WORD_WHOLE)
+#define ENDING(word)	WORD(word, WORD_ENDING)
+#define OF_TEXT(word)	WORD(word, WORD_OF_TEXT)
+#define OF_TOKEN(word)	WORD(word, WORD_OF_TOKEN)
+#define WORDS(...)		(const CredentialWord[]) {__VA_ARGS__, {{NULL, 0}, WORD_WHOLE}}
 
 /*
  * the names of credentials by their last letter, which spares most other names
  * the comparisons
  */
 static const CredentialWord *const credential_words['z' - 'a' + 1] = {
-	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), ENDING("password"), ENDING("passwd")),
+	['d' - 'a'] = WORDS(WHOLE("pwd"), WHOLE("accesskeyid"), WHOLE("mcpsessionid"), ENDING("password"), ENDING("passwd")),
 	['e' - 'a'] = WORDS(WHOLE("cookie"), WHOLE("setcookie"), WHOLE("webhooksignature"), WHOLE("secretkeybase"),
 						ENDING("passphrase")),
+	['h' - 'a'] = WORDS(OF_TOKEN("auth")),
 	['l' - 'a'] = WORDS(WHOLE("credential")),
 	['n' - 'a'] = WORDS(WHOLE("authorization"), WHOLE("proxyauthorization"), WHOLE("token"), WHOLE("idtoken"),
 						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), ENDING("accesstoken"),
 						ENDING("refreshtoken"), ENDING("authtoken"), ENDING("bearertoken"), ENDING("apitoken"),
-						ENDING("sessiontoken"), ENDING("securitytoken")),
+						ENDING("sessiontoken"), ENDING("securitytoken"), ENDING("jwtassertion")),
+	['r' - 'a'] = WORDS(OF_TEXT("bearer")),
 	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
-	['t' - 'a'] = WORDS(ENDING("secret")),
+	['t' - 'a'] = WORDS(OF_TEXT("jwt"), ENDING("secret")),
 	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
-						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey")),
+						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey"), ENDING("encryptionkey")),
 };
 
 /*
@@ -115,21 +129,6 @@ credential_is_header(Slice key, const CredentialName *name)
 	return credential_is_proprietary(key) &&
 		(credential_name_ends(name, digits, SLICE_OF("signature")) || credential_name_ends(name, digits, SLICE_OF("token")) ||
 		 credential_name_ends(name, digits, SLICE_OF("signaturesha")));
-}
-
-bool
-credential_is_name(Slice key)
-{
-	const CredentialWord *word = credential_words_like(key);
-	CredentialName name;
-
-	if (word == NULL && !credential_is_proprietary(key))
-		return false;
-	name = credential_name_of(key);
-	for (; word != NULL && slice_present(word->word); word++)
-		if ((word->is_ending || name.len == word->word.len) && credential_name_ends(&name, 0, word->word))
-			return true;
-	return credential_is_header(key, &name);
 }
 
 /* ------------------------------------------------------------------ values */
@@ -316,4 +315,33 @@ credential_is_value(Slice text)
 	return credential_is_url(text) ||
 		(text.len >= 12 &&
 		 (credential_is_scheme(text) || credential_is_jwt(text) || credential_is_marked(text) || credential_has_key(text)));
+}
+
+/* ------------------------------------------------------------ names of values */
+
+/* Is it the word in that name?  "text" is the value, absent if that is not a text. */
+static bool
+credential_is_word(const CredentialWord *word, const CredentialName *name, Slice text)
+{
+	if (!credential_name_ends(name, 0, word->word) || (word->kind != WORD_ENDING && name->len != word->word.len))
+		return false;
+	if (word->kind == WORD_OF_TOKEN)
+		return slice_present(text) && (credential_is_token(text) || credential_is_pair(text) || credential_is_value(text));
+	return word->kind != WORD_OF_TEXT || slice_present(text);
+}
+
+bool
+credential_is_name(Slice key, Slice text)
+{
+	const CredentialWord *word = credential_words_like(key);
+	CredentialName name;
+
+	if (word == NULL && !credential_is_proprietary(key))
+		return false;
+	name = credential_name_of(key);
+	for (; word != NULL && slice_present(word->word); word++)
+		if (credential_is_word(word, &name, text))
+			return true;
+	/* in other spellings, as in "sessionId", it is the name of a conversation */
+	return credential_is_header(key, &name) || (slice_is(key, "sessionid") && slice_present(text));
 }

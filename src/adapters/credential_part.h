@@ -12,8 +12,12 @@
 
 /* --------------------------------------------------------- credential_form.c */
 
-/* Is it the name of a credential, in any spelling? */
-extern bool credential_is_name(Slice key);
+/*
+ * Is it the name of a credential, in any spelling?  "text" is the value of that
+ * name, absent if that is not a text: some names are those of credentials only
+ * if the value is one, or has the form of a token.
+ */
+extern bool credential_is_name(Slice key, Slice text);
 
 /* Does the text as a whole look like a credential? */
 extern bool credential_is_value(Slice text);

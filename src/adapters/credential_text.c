@@ -224,10 +224,10 @@ credential_at_colon(Slice text, const char *colon)
 	Slice		name = credential_name_before(text, colon, &quote);
 	Slice		value;
 
-	if (!slice_present(name) || !credential_is_name(name))
+	if (!slice_present(name))
 		return SLICE_NONE;
 	value = credential_value_behind(text, colon, quote);
-	return credential_is_value(value) && credential_has_digit(value) ? value : SLICE_NONE;
+	return credential_is_value(value) && credential_has_digit(value) && credential_is_name(name, value) ? value : SLICE_NONE;
 }
 
 /*
@@ -384,14 +384,27 @@ credential_close(CredentialSearch *search)
 		search->reader.levels[depth - 1] &= ~LEVEL_KEPT;
 }
 
-static bool
-credential_is_raw_name(Slice raw)
-{
-	Slice		key = credential_unescaped(raw);
-	bool		is_name = credential_is_name(key);
+/* a longer text is no token, and need not be unescaped only for its name */
+#define MOST_TOKEN_BYTES	8192
 
-	if (key.s != raw.s)
+/* Is the name of the item that was read last that of a credential? */
+static bool
+credential_has_name(const CredentialReader *reader, CredentialToken token)
+{
+	Slice		raw = token == TOKEN_TEXT && reader->text.len <= MOST_TOKEN_BYTES ? reader->text : SLICE_NONE;
+	Slice		key;
+	Slice		text;
+	bool		is_name;
+
+	if (!slice_present(reader->key))
+		return false;
+	key = credential_unescaped(reader->key);
+	text = slice_present(raw) ? credential_unescaped(raw) : raw;
+	is_name = credential_is_name(key, text);
+	if (key.s != reader->key.s)
 		pfree(unconstify(char *, key.s));
+	if (text.s != raw.s)
+		pfree(unconstify(char *, text.s));
 	return is_name;
 }
 
@@ -417,7 +430,7 @@ credential_take_item(CredentialSearch *search, CredentialToken token, int depth)
 	CredentialReader *reader = &search->reader;
 	bool		was_kept = (reader->levels[depth - 1] & LEVEL_KEPT) != 0;
 	const char *from = was_kept ? reader->comma : reader->from;
-	bool		has_name = slice_present(reader->key) && credential_is_raw_name(reader->key);
+	bool		has_name = credential_has_name(reader, token);
 
 	if (search->beyond == 0)
 	{

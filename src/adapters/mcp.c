@@ -261,7 +261,6 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 {
 	Slice		name = adapter_require_word(self, raw, "/params/name");
 	Slice		skill = {name.s + strlen(MCP_SKILL_TOOL), name.len - (int) strlen(MCP_SKILL_TOOL)};
-	Json	   *token = adapter_find_name(self, raw, "/params/_meta/progressToken");
 	Json	   *envelope;
 
 	if (adapter_member(raw, "/params/inputResponses") != NULL)
@@ -278,10 +277,8 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 	}
 	else
 		envelope = mcp_read_tool(self, raw, context, name);
-	if (json_is(token, JSON_TEXT))
-		json_put(envelope, "/idempotency_key", token);
-	else
-		adapter_note(self, envelope, "/progress_token", token);
+	/* it is no idempotency_key, because other sessions and later requests may have the same one */
+	adapter_note(self, envelope, "/progress_token", adapter_find_name(self, raw, "/params/_meta/progressToken"));
 	return envelope;
 }
 

@@ -4,9 +4,8 @@
  *	  Private declarations of mcp.
  *
  * Notes: "form" says what the envelope was made from, if its type does not
- * tell; "progress_token" is a token that is not a text; "at", "holds" and
- * "notice" say how a status was written; "related" is true if "_meta" names the
- * task.
+ * tell; "progress_token" is that of a call; "at", "holds" and "notice" say how
+ * a status was written; "related" is true if "_meta" names the task.
  *
  *-------------------------------------------------------------------------
  */

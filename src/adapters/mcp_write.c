@@ -52,8 +52,6 @@ mcp_write_call(const Adapter *self, const Json *envelope, Slice name, Json *argu
 	Json	   *params = json_new_object();
 	Json	   *token = adapter_noted(self, envelope, "/progress_token");
 
-	if (token == NULL)
-		token = adapter_member(envelope, "/idempotency_key");
 	if (token == NULL && !adapter_was_foreign(self, envelope))
 		token = json_get(envelope, "/id");
 	json_put_text(params, "/name", name);

@@ -8,7 +8,7 @@
  * conversation.  For a request, the first parent stands for the parent task.
  * The last parent is the message that is replied to.
  *
- * Notes: intent, confidence, tags and agent are members of the document;
+ * Notes: intent, confidence, tags, agent, state and deadline are members of the document;
  * parents holds all parents but the last; uncalled is true for the result of a
  * tool without parents; body and made belong to a card (multiagent_read_card).
  *

@@ -241,6 +241,24 @@ multiagent_write_artifacts(const Json *envelope, Json *document)
 
 /* ----------------------------------------------------------------- the payload */
 
+/* members that make a task.progress suspend its task or ask a question, and that mean something else in a message */
+static const char *const multiagent_orders[] = {"/state", "/deadline", NULL};
+
+static void
+multiagent_note_orders(const Adapter *self, Json *payload, Json *envelope)
+{
+	for (const char *const *path = multiagent_orders; *path != NULL; path++)
+		adapter_note(self, envelope, *path, json_take(payload, *path));
+}
+
+static void
+multiagent_write_orders(const Adapter *self, const Json *envelope, Json *document)
+{
+	for (const char *const *path = multiagent_orders; *path != NULL; path++)
+		if (json_get(document, *path) == NULL)
+			json_put(document, *path, adapter_noted(self, envelope, *path));
+}
+
 void
 multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
 {
@@ -257,6 +275,8 @@ multiagent_read_payload(const Adapter *self, const Json *raw, Json *envelope)
 		multiagent_read_call(payload);
 	else if (type == MSG_AGENT_REGISTER)
 		payload = multiagent_read_card(self, raw, payload, envelope);
+	else if (type == MSG_TASK_PROGRESS)
+		multiagent_note_orders(self, payload, envelope);
 	json_put(envelope, "/payload", payload);
 }
 
@@ -314,6 +334,7 @@ multiagent_document_of(const Adapter *self, const Json *envelope)
 		multiagent_write_error(document);
 	else if (type == MSG_TOOL_CALL)
 		multiagent_write_call(document);
+	multiagent_write_orders(self, envelope, document);
 	multiagent_write_artifacts(envelope, document);
 	if (json_get_kind(document, "/task", JSON_TEXT) == NULL)
 		json_put(document, "/task", json_get(envelope, "/type"));

@@ -474,8 +474,9 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 
 	translation_begin(&t);
 	translation_check_whole_context(&t);
+	t.context = translation_hide_session(&t);
 	/* later changes to the envelopes must not change the document */
-	foreach(lc, adapter->inbound(adapter, raw, context))
+	foreach(lc, adapter->inbound(adapter, raw, t.context))
 		envelopes = lappend(envelopes, translation_own(adapter, lfirst(lc)));
 	plain = translation_bearer(adapter, envelopes);
 	bearer = plain != NULL && changes != NULL ? translation_apply(&t, plain, changes) : plain;

@@ -70,6 +70,15 @@ extern Slice translation_key(Translation *t, const Json *envelope, int place, co
  */
 extern void translation_rank(Translation *t, List *envelopes);
 
+/* ----------------------------------------------- translation_session.c */
+
+/*
+ * Returns the context with a hash in place of the session.  Adapters note the
+ * session as what IDs are unique in, and whoever may read the run could take
+ * part in it if the note told its name.
+ */
+extern const Json *translation_hide_session(const Translation *t);
+
 /* --------------------------------------------------- translation_draft.c */
 
 /*

@@ -28,9 +28,10 @@ import psycopg2
 
 BATCH = 50
 
-CREDENTIAL_NAMES = ["password", "dbPassword", "PASS_WORD", "pass\nword", "pass\x00word", "api-key", "apiKey", "token", "pwd", "P\U0001f9a9W\u00fcD"]
-NAMES = ["q", "a/b", "~", "", "\u00fc", "passwordless", "max_tokens", "\"", "\\", "tokens", "k\x00"]
-VALUES = ["", "x", "a \"b\"\\", "\u00fc\U0001f9a9", "Bearer of good news", "Bearer", "{", "[1", "{\"password\": 1", "a\nb\x00", "}", "```\n{}", "[INFO] up", "/", "{}", "[]", "\"\""]
+CREDENTIAL_NAMES = ["password", "dbPassword", "PASS_WORD", "pass\nword", "pass\x00word", "api-key", "apiKey", "token", "pwd", "P\U0001f9a9W\u00fcD",
+                    "auth", "jwt", "Bearer", "sessionid", "encryption_key"]
+NAMES = ["sessionId", "q", "a/b", "~", "", "\u00fc", "passwordless", "max_tokens", "\"", "\\", "tokens", "k\x00"]
+VALUES = ["abcdefgh12345678", "dXNlcjpwYXNz", "oauth2", "", "x", "a \"b\"\\", "\u00fc\U0001f9a9", "Bearer of good news", "Bearer", "{", "[1", "{\"password\": 1", "a\nb\x00", "}", "```\n{}", "[INFO] up", "/", "{}", "[]", "\"\""]
 CREDENTIALS = ["Bearer abcdefgh12345678", "bearer  a/b+c=d-e.f~1", "Bearer abcdefgh12345678\n"]
 NUMBERS = ["0", "-1", "1.50", "0.1e-7", "100000000000000000000000000000000000001", "1E+400", "0.30000000000000000000000000000000000001"]
 DAMAGE = list("{}[]\",:\\ 0u`\n")
@@ -127,16 +128,26 @@ def json_of(text):
         return []
 
 
-def has_name(key):
+def is_token(value):
+    token = re.fullmatch("[A-Za-z0-9._~+/=-]{8,}", value)
+    return token and (re.search("[0-9]", value) or len(value) >= 24)
+
+
+def has_name(key, value):
+    """Some names are those of credentials only if the value is a text, or if that has the form of a token."""
     name = re.sub("[^a-z0-9]", "", key.lower())
-    return name.endswith(("password", "passwd", "apikey")) or name in ("token", "pwd")
+    if type(value) is str and (name in ("jwt", "bearer") or key == "sessionid"):
+        return True
+    if type(value) is str and name == "auth":
+        return is_token(value) or value == "dXNlcjpwYXNz" or (is_credential(value) and not json_of(value))
+    return name.endswith(("password", "passwd", "apikey", "encryptionkey")) or name in ("token", "pwd")
 
 
 def is_credential(value):
     """By itself, whatever its name is, and perhaps with blanks around it."""
-    token = re.fullmatch(r"(?i:bearer) +([A-Za-z0-9._~+/=-]{8,})", value.strip(" \t\n\v\f\r"))
-    if token:
-        return re.search("[0-9]", token.group(1)) is not None or len(token.group(1)) >= 24
+    token = re.fullmatch("(?i:bearer) +(.*)", value.strip(" \t\n\v\f\r"))
+    if token and is_token(token.group(1)):
+        return True
     read = json_of(value)
     return bool(read) and type(read[0]) is str and is_credential(read[0])
 
@@ -158,7 +169,7 @@ def cut_words(text):
     while colon >= 0:
         name = re.search(r"(?<=\")([^\"]{0,64})\"[ \t\r\n]*$", text[:colon])
         value = re.compile(r"[ \t\r\n\\]*\"([^\"]*?)\\*\"").match(text, colon + 1)
-        found = name and value and has_name(name.group(1)) and is_credential(value.group(1)) and re.search("[0-9]", value.group(1))
+        found = name and value and has_name(name.group(1), value.group(1)) and is_credential(value.group(1)) and re.search("[0-9]", value.group(1))
         if found:
             left, begin = left + text[begin:value.start(1)], value.end(1)
         colon = text.find(":", value.end(1) if found else colon + 1)
@@ -180,7 +191,7 @@ def clean(value, path, dropped):
     for index, item in enumerate(value):
         key, inner = item if type(value) is Members else (None, item)
         at = path + "/" + (str(index) if key is None else step_of(key))
-        if (key is not None and has_name(key) and is_plain(inner)) or (type(inner) is str and is_credential(inner)):
+        if (key is not None and has_name(key, inner) and is_plain(inner)) or (type(inner) is str and is_credential(inner)):
             dropped.append(at)
             continue
         inner = clean(inner, at, dropped)

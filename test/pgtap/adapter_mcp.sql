@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 50);
+SELECT plan((SELECT count(*)::int FROM outcome) + 56);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -132,4 +132,18 @@ FROM (VALUES (1, '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": 
 SELECT is(count(DISTINCT e ->> 'id'), 8::bigint, 'requests of the two sides are different events, in a session or without one') FROM spoken;
 SELECT is(string_agg(answer.e #>> '{meta,clutch,reply_to}', ' ' ORDER BY answer.e ->> 'run_id'), string_agg(asked.e ->> 'id', ' ' ORDER BY asked.e ->> 'run_id'), 'and an answer to the server is for the request of the server')
 FROM spoken answer JOIN spoken asked ON asked.no = 2 AND answer.no = 3 AND asked.e ->> 'run_id' = answer.e ->> 'run_id';
+
+-- The token of a call is unique only among those that are answered now, and only in its session.
+CREATE FUNCTION pg_temp.called(session text, request int, token jsonb) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('jsonrpc', '2.0', 'id', request, 'method', 'tools/call', 'params', jsonb_build_object('name', 'skill.x', 'arguments', '{"q": 1}'::jsonb, '_meta', jsonb_build_object('progressToken', token)))
+$$;
+CREATE TEMP TABLE answered AS SELECT c.*, (clutch.ingest(pg_temp.called(session, request, token), 'mcp', jsonb_build_object('agent_id', 'agent:host', 'run_id', 'run:tokens', 'thread_id', 'thread:1', 'session', session))).*
+FROM (VALUES (1, 's-secret-1', 1, '"tok"'::jsonb), (2, 's-secret-2', 1, '"tok"'), (3, 's-secret-2', 2, '"tok"'), (4, 's-secret-2', 2, '"tok"'), (5, 's-secret-2', 3, '7')) AS c(no, session, request, token);
+SELECT is((SELECT string_agg(duplicate::text, ' ' ORDER BY no) FROM answered), 'false false false true false', 'calls of two sessions and later ones may have the same token, and only a resend is a duplicate');
+SELECT is(clutch.outbound(clutch.envelope_of(seq), 'mcp'), pg_temp.called(session, request, token), 'the token comes back') FROM answered WHERE no IN (1, 5) ORDER BY no;
+SELECT is((SELECT count(*) FROM clutch.events e WHERE e.run_id = 'run:tokens' AND e.envelope::text LIKE '%s-secret%'), 0::bigint, 'the log does not tell the sessions, in which a reader could take part');
+CREATE TEMP TABLE keyed AS SELECT '{"v": "clutch/0.1", "id": "msg_keyed", "ts": "2026-02-01T10:00:00Z", "thread_id": "thr_1", "run_id": "run_1", "task_id": "task_1", "type": "tool.call", "idempotency_key": "k",
+	"from": {"agent_id": "agent:ken"}, "to": [{"agent_id": "agent:mcp.files"}], "payload": {"tool": "mcp:files/read", "args": {"path": "/a"}}}'::jsonb AS e;
+SELECT is(clutch.outbound(e, 'mcp') #>> '{params,_meta,progressToken}', 'msg_keyed', 'a call of ours has its ID as its token, even if it has a key') FROM keyed;
+SELECT is(clutch.inbound(clutch.outbound(e, 'mcp'), 'mcp'), e, 'and comes back') FROM keyed;
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(30);
+SELECT plan(33);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -39,6 +39,16 @@ SELECT is(d ->> 'agent_id', 'agent:ui', 'of who answered') FROM jsonb_path_query
 SELECT ok(late, 'a second answer comes late') FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "The first"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1',
 	meta => jsonb_build_object('clutch', jsonb_build_object('answer_to', (SELECT e.id FROM clutch.events e WHERE e.envelope #>> '{payload,question}' = 'Which?')))));
 SELECT is((pg_temp.decided() -> -1) ->> 'text', 'The second', 'and is none');
+-- most clients do not say which question their message answers
+SELECT clutch.claim('agent:ken'), clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "Where?"}') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "There"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
+SELECT is((pg_temp.decided() -> -1) ->> 'text', 'There', 'a message that answers the question without naming it is a decision');
+SELECT clutch.claim('agent:ken'), clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "Hurry"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
+SELECT is((pg_temp.decided() -> -1) ->> 'text', 'There', 'one that answers nothing is none');
+SELECT clutch.progress('agent:ken', 'task:1', '{"state": "input_required", "question": "When?"}') \g /dev/null
+SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 9, "method": "SendMessage", "params": {"message": {"messageId": "m-1", "taskId": "task:1", "role": "ROLE_USER", "parts": [{"text": "Now"}]}}}', 'a2a', '{"agent_id": "agent:ui"}') \g /dev/null
+SELECT is((pg_temp.decided() -> -1) ->> 'text', 'Now', 'nor need a document of another protocol name it');
+SELECT clutch.claim('agent:ken') \g /dev/null
 SELECT clutch.register(pg_temp.card('clark')), pg_temp.ask('task:9', 'agent:clark', 'run:9') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:clark') \g /dev/null
 SELECT clutch.cancel('task:9', by_agent => 'agent:ui') \g /dev/null
@@ -59,7 +69,7 @@ SELECT is((pg_temp.context() ->> 'expires_at')::timestamptz, '2126-01-01 00:00Z'
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', jsonb_build_object('decisions', (SELECT jsonb_object_agg('k' || n, n) FROM generate_series(1, 10000) n)), run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"decisions": {"k1": "last", "format": "XML"}}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1')) \g /dev/null
 SELECT cmp_ok(length(pg_temp.context()::text), '<', 2000000, 'a context is no larger than an envelope or two');
-SELECT is((pg_temp.context() ->> 'left_out')::int + jsonb_array_length(pg_temp.context() -> 'decisions'), 10006, 'and says how many decisions are left out');
+SELECT is((pg_temp.context() ->> 'left_out')::int + jsonb_array_length(pg_temp.context() -> 'decisions'), 10008, 'and says how many decisions are left out');
 SELECT is(jsonb_path_query_array(pg_temp.context(), '$.decisions[last - 1 to last].decision'), '["XML", "last"]', 'which are not the newest');
 SELECT is(jsonb_path_query_array(pg_temp.context(), '$.decisions[*] ? (@.name == "k1" || @.name == "format").decision'), '["XML", "last"]', 'of two with one name still the later');
 

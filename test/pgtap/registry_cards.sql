@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 47
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 53
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -78,6 +78,10 @@ SELECT throws_matching($$SELECT clutch.card_of('{"tools": []}')$$, 'name the age
 SELECT is(fixture.fault(format('SELECT clutch.import_card(%L, ''agent:mcp.files'', ''mcp'')', v.doc)), v.fault, v.doc || ' is no list of tools')
 FROM (VALUES ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}', 'KL014 REQUIRED /tools'), ('{}', 'KL014 REQUIRED /tools'), ('{"tools": null}', 'KL014 REQUIRED /tools'),
 	('{"tools": 5}', 'KL014 WRONG_TYPE /tools'), ('{"result": 5}', 'KL014 REQUIRED /tools'), ('{"result": {}}', 'KL014 REQUIRED /result/tools'), ('{"result": {"tools": 5}}', 'KL014 WRONG_TYPE /result/tools')) AS v(doc, fault);
+SELECT is(fixture.fault(format('SELECT clutch.import_card(%L, ''agent:mcp.files'')', v.doc)), v.fault, v.doc || ' has more pages')
+FROM (VALUES ('{"tools": [], "nextCursor": "2"}', 'KL014 NOT_ALLOWED /nextCursor'), ('{"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "nextCursor": "2"}}', 'KL014 NOT_ALLOWED /result/nextCursor'),
+	('{"tools": [{"name": "list"}], "nextCursor": 2}', 'KL014 NOT_ALLOWED /nextCursor'), ('{"tools": [], "nextCursor": null}', 'no error'), ('{"tools": [], "nextCursor": ""}', 'no error')) AS v(doc, fault);
+SELECT is(clutch.card_as(clutch.card_of('{"tools": [], "nextCursor": "2"}', 'agent:mcp.files'), 'mcp'), '{"tools": [], "nextCursor": "2"}', 'a page alone can be translated');
 SELECT is(fixture.fault(format('SELECT clutch.import_card(%L, ''agent:zed'', ''map'')', v.doc)), v.fault, v.doc || ', as parameters of MAP')
 FROM (VALUES ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32601, "message": "Method not found"}}', 'KL014 REQUIRED /agentId'), ('{}', 'KL014 REQUIRED /agentId'),
 	('{"method": "map/agents/register", "params": {}}', 'KL014 REQUIRED /params/agentId'), ('{"role": "bird"}', 'no error')) AS v(doc, fault);

@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(83);
+SELECT plan(85);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -163,6 +163,9 @@ SELECT clutch.send(clutch.envelope('tool.result', 'agent:gpt5.plan', payload => 
 SELECT is((SELECT string_agg(e.envelope #>> '{payload,intent}', ' ' ORDER BY e.seq) FROM clutch.events e WHERE e.type = 'task.request' AND e.parent_task_id = 'task:w3'), 'reflect summarize', 'results of tools have next actions, and confidence');
 SELECT is(clutch.uninstall_rules('multiagent-1.0'), 18, 'rules are uninstalled');
 SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'mine', 'but no others');
+UPDATE clutch.routing_rule SET name = 'multiagent-1.0 gpt';
+SELECT throws_ok($$SELECT clutch.install_rules('multiagent-1.0')$$, '23505', 'the set of rules "multiagent-1.0" has a rule "multiagent-1.0 gpt", and another rule has this name already', 'a rule of somebody else that has the name of one of them is named');
+SELECT is((SELECT string_agg(name, ' ') FROM clutch.routing_rule), 'multiagent-1.0 gpt', 'and it stays');
 
 -- --- registry-3.0
 TRUNCATE clutch.routing_rule;
