@@ -251,15 +251,14 @@ model_put_tokens(const Json *raw, Json *message, const char *path, const char *c
 
 /*
  * Fills in what the message still lacks: the sender, and the tokens that were
- * used.
+ * used.  The ID of the API replaces the one in the message, because models
+ * choose the same one again.
  */
 static void
 model_complete(const ModelFamily *family, const Json *raw, Json *message)
 {
-	static const char *const places[][2] = {
-		{"/agent/model", "/model"}, {"/agent/model", "/modelVersion"},
-		{"/trace/id", "/id"}, {"/trace/id", "/responseId"},
-	};
+	static const char *const models[] = {"/model", "/modelVersion"};
+	static const char *const ids[] = {"/id", "/responseId"};
 	static const char *const input[] = {
 		"/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens", "/usage/prompt_tokens",
 		"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"
@@ -270,11 +269,14 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 	};
 	const char *const agent[][2] = {{"/agent/id", family->agent}, {"/agent/name", family->display}, {"/agent/model", family->model}};
 
-	for (int i = 0; i < lengthof(places) && !model_is_message(raw); i++)
-		if (json_get(message, places[i][0]) == NULL)
-			json_put(message, places[i][0], json_get(raw, places[i][1]));
 	if (!model_is_message(raw))
 	{
+		for (int i = 0; i < lengthof(models); i++)
+			if (json_get(message, "/agent/model") == NULL)
+				json_put(message, "/agent/model", json_get(raw, models[i]));
+		for (int i = 0; i < lengthof(ids); i++)
+			if (json_get_kind(raw, ids[i], JSON_TEXT) != NULL)
+				json_put(message, "/trace/id", json_get(raw, ids[i]));
 		model_put_tokens(raw, message, "/trace/cost/input_tokens", input, lengthof(input));
 		model_put_tokens(raw, message, "/trace/cost/output_tokens", output, lengthof(output));
 	}

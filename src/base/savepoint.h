@@ -19,6 +19,14 @@
 extern ErrorData *savepoint_run(void (*step) (void *arg), void *arg);
 
 /*
+ * The same for a step that appends events on behalf of others.  The deferred
+ * triggers of users on clutch.events are fired in the subtransaction.  If they
+ * were fired when the transaction commits, as usual, one that raises an error
+ * would undo the steps for all others as well.
+ */
+extern ErrorData *savepoint_run_whole(void (*step) (void *arg), void *arg);
+
+/*
  * Is the error due to circumstances, such as a deadlock, a lock that is not
  * available, or a lack of memory or disk space, so that the step may succeed
  * when it is tried again?

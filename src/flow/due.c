@@ -235,7 +235,7 @@ due_move_one_by_one(DueWork *work)
 	do
 	{
 		DueReport	before = work->report;
-		ErrorData  *error = savepoint_run(due_take_one, work);
+		ErrorData  *error = savepoint_run_whole(due_take_one, work);
 
 		if (error == NULL)
 			continue;
@@ -259,7 +259,7 @@ due_move_all(void *arg)
 	DueWork    *work = arg;
 	DueWork		none = *work;
 
-	if (savepoint_run(due_take_all, work) == NULL)
+	if (savepoint_run_whole(due_take_all, work) == NULL)
 		return;
 	*work = none;
 	due_move_one_by_one(work);

@@ -400,7 +400,7 @@ schedule_send_it(void *arg)
 static char *
 schedule_try_to_send(Sending *sending)
 {
-	ErrorData  *error = savepoint_run(schedule_send_it, sending);
+	ErrorData  *error = savepoint_run_whole(schedule_send_it, sending);
 
 	if (error == NULL)
 		return NULL;

@@ -219,7 +219,7 @@ settle_one_by_one(List *entries)
 	foreach(cell, entries)
 	{
 		Round		single = {list_make1(lfirst(cell)), 0};
-		ErrorData  *error = savepoint_run(settle_entries, &single);
+		ErrorData  *error = savepoint_run_whole(settle_entries, &single);
 
 		handled += error == NULL ? single.handled : 0;
 		if (error == NULL)
@@ -265,7 +265,7 @@ settle_rounds(void *arg)
 
 		if (entries == NIL)
 			continue;
-		if (savepoint_run(settle_entries_and_theirs, &round) == NULL)
+		if (savepoint_run_whole(settle_entries_and_theirs, &round) == NULL)
 			*handled += round.handled;
 		else
 			*handled += settle_one_by_one(entries);
@@ -326,7 +326,7 @@ static bool
 settle_postponed_one(const Consequence *consequence, void *arg)
 {
 	PostponedTry try = {consequence, false};
-	ErrorData  *error = savepoint_run(settle_postponed_step, &try);
+	ErrorData  *error = savepoint_run_whole(settle_postponed_step, &try);
 
 	if (error != NULL)
 		settle_report_failure(consequence, error);

@@ -59,7 +59,7 @@ static int
 tick_part_try(int (*work) (int n), int n, const char *failure)
 {
 	TickPart	part = {work, n, 0};
-	ErrorData  *error = savepoint_run(tick_part_run, &part);
+	ErrorData  *error = savepoint_run_whole(tick_part_run, &part);
 
 	if (error == NULL)
 		return part.done;

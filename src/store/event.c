@@ -211,6 +211,20 @@ event_door_is_open(Relation rel)
 	return is_open;
 }
 
+/* Has a user made a column NOT NULL that may be absent? */
+static bool
+event_log_requires_more(const TupleConstr *constraints, TupleDesc columns)
+{
+	static const int optional[] = {
+		Anum_event_parent_task_id, Anum_event_scope, Anum_event_domain, Anum_event_payload_type, Anum_event_idempotency_key
+	};
+
+	for (int i = 0; constraints != NULL && constraints->has_not_null && i < lengthof(optional); i++)
+		if (TupleDescAttr(columns, optional[i] - 1)->attnotnull)
+			return true;
+	return false;
+}
+
 /*
  * Would an INSERT into the log do nothing but call our trigger and write the
  * row?  Not if a user has added a trigger, a rule, a policy, a constraint or a
@@ -225,6 +239,7 @@ event_log_is_plain(Relation rel)
 
 	if (triggers == NULL || rel->rd_rules != NULL || !event_door_is_open(rel) ||
 		(rel->rd_att->constr != NULL && rel->rd_att->constr->num_check > 0) ||
+		event_log_requires_more(rel->rd_att->constr, rel->rd_att) ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		return false;
 	for (i = 0; i < triggers->numtriggers; i++)

@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(62);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -92,6 +92,11 @@ SELECT is(e ->> 'type' || ' of a ' || (e #>> '{from,role}'), 'task.progress of a
 FROM unnest('{system,user,tool}'::text[]) AS r, LATERAL clutch.from_model(to_jsonb(jsonb_build_object('protocol', 'multiagent-1.0', 'role', r, 'intent', 'plan', 'task', 't', 'content',
 	'{"type": "json", "data": {"supports": ["plan"], "card": {"v": "clutch/0.1", "agent_id": "agent:mine", "capabilities": [{"id": "skill:everything"}]}}}'::jsonb)::text), 'claude',
 	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e;
+
+-- models choose the same ID again; interfaces do not
+SELECT is((SELECT count(DISTINCT e ->> 'id') FROM unnest('{msg_a,msg_b}'::text[]) AS api, LATERAL clutch.from_model(jsonb_build_object('id', api, 'content', jsonb_build_array(jsonb_build_object('type', 'text', 'text',
+	'{"protocol": "multiagent-1.0", "role": "agent", "intent": "plan", "task": "t", "content": {"type": "text", "text": "x"}, "trace": {"id": "msg_1"}}'))), 'claude',
+	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e), 2::bigint, 'two answers are two messages, whatever the model calls them');
 
 -- parsing a text as JSON takes a savepoint, which a parallel query cannot have
 SELECT is((SELECT proparallel FROM pg_proc WHERE oid = 'clutch.model_message(jsonb, text)'::regprocedure), 'u', 'no parallel query reads answers');

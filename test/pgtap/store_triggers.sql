@@ -1,6 +1,13 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(15);
+SELECT plan(21);
+
+-- -------------------------------------------------------- constraints of users
+ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui'))$$, '23502', NULL, 'a column that a user has made NOT NULL is not null');
+SELECT lives_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', domain => 'd'))$$, 'if it has a value, all is well');
+ALTER TABLE clutch.events ALTER COLUMN domain DROP NOT NULL;
+
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.retry_max = 0;
@@ -80,6 +87,34 @@ SELECT is(pg_temp.state('late2'), 'assigned', 'it is left alone');
 SET clutch.clock = '2099-01-01T01:01:00Z';
 SELECT is_empty($$SELECT * FROM clutch.claim('agent:lee')$$, 'for a minute');
 SELECT is(pg_temp.state('late2'), 'timed_out DEADLINE_EXCEEDED', 'then it is tried again');
+
+-- ------------------------------------------------- one that refuses at the end
+-- deferred, and for the first of three tasks; another one is cancelled by its trigger
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', thread_id => 'thread:1', task_id => 'task:end' || n,
+	meta => jsonb_build_object('clutch', jsonb_build_object('deadline', '2099-01-01T02:00:0' || n || 'Z')))) FROM generate_series(1, 3) n \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:5', thread_id => 'thread:1', task_id => 'task:other')) \g /dev/null
+CREATE FUNCTION pg_temp.refuse_or_cancel() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	IF NEW.task_id = 'task:end1' THEN
+		RAISE EXCEPTION 'not %', NEW.task_id;
+	END IF;
+	PERFORM clutch.cancel('task:other');
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION pg_temp.refuse_or_cancel();
+SET clutch.clock = '2099-01-01T03:00:00Z';
+SELECT clutch.tick() \g /dev/null
+SELECT is(ARRAY[pg_temp.state('end1'), pg_temp.state('end2'), pg_temp.state('end3')], '{assigned,timed_out DEADLINE_EXCEEDED,timed_out DEADLINE_EXCEEDED}',
+	'a deferred trigger that raises an error holds up no other task');
+SELECT is(pg_temp.state('other'), 'cancelled', 'and what one does to other tasks is done');
+SELECT lives_ok($$SELECT count(*) FROM clutch.claim('agent:ken')$$, 'claims of other agents do not fail because of it');
+BEGIN;
+SELECT lives_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui'))$$, 'it remains deferred');
+COMMIT;
+DROP TRIGGER refuse ON clutch.events;
+
+SET clutch.clock = '2099-01-01T05:00:00Z';
+SELECT clutch.tick() \g /dev/null
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
