@@ -293,6 +293,8 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	bookmark_delete_all(owner, name);
 	subscription_insert(owner, name, document, members);
 	subscription_check_quotas(owner, members);
+	/* higher than any batch of an earlier subscription of this name */
+	bookmark.batch = GetCurrentTimestamp();
 	for (bookmark.member = 0; bookmark.member < members; bookmark.member++)
 	{
 		bookmark.generation = 0;
