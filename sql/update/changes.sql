@@ -143,6 +143,17 @@ ALTER TABLE clutch.subscription_position ALTER COLUMN owner SET NOT NULL;
 DROP INDEX clutch.subscription_position_key;
 CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (owner, name, member, generation DESC);
 DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;		-- grants.sql creates it again
+-- What came by replication or import is stored with the negative of the epoch in
+-- which it came, which has no row before the first write of its own.  The planner
+-- takes an array for ten rows, and the table, which is too small to be analyzed, for
+-- two thousand.
+CREATE VIEW clutch.stored_epochs WITH (security_invoker = true) AS
+SELECT h.epoch, h.epoch * g.sign AS stored_as
+FROM unnest(ARRAY(SELECT e.epoch FROM clutch.epoch e
+				  UNION SELECT coalesce(max(e.epoch), 0) + 1 FROM clutch.epoch e)) AS h(epoch)
+CROSS JOIN (VALUES (1), (-1)) AS g(sign);
+COMMENT ON VIEW clutch.stored_epochs IS 'the epochs of the log, and the two numbers under which the events of each are stored';
+
 CREATE OR REPLACE VIEW clutch.subscriptions WITH (security_invoker = true) AS
 WITH place AS NOT MATERIALIZED (
 	SELECT p.owner, p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
@@ -150,11 +161,8 @@ WITH place AS NOT MATERIALIZED (
 	FROM clutch.subscription_position p
 	WHERE p.generation = (SELECT max(n.generation) FROM clutch.subscription_position n
 						  WHERE n.owner = p.owner AND n.name = p.name AND n.member = p.member)),
-stored AS (
-	SELECT DISTINCT h.epoch, h.epoch * g.sign AS stored_as
-	FROM (SELECT e.epoch FROM clutch.epoch e
-		  UNION ALL SELECT coalesce(max(e.epoch), 0) + 1 FROM clutch.epoch e) AS h
-	CROSS JOIN (VALUES (1), (-1)) AS g(sign)
+stored AS MATERIALIZED (
+	SELECT h.epoch, h.stored_as FROM clutch.stored_epochs h
 	WHERE h.epoch >= (SELECT min(l.epoch) FROM place l)),
 unseen AS (
 	SELECT o.epoch, e.xid
@@ -200,6 +208,8 @@ FROM (VALUES
 	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
 	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_oldest_snapshot_xids', 'gauge', 'Age in transactions of the oldest snapshot, writer, replication slot or prepared transaction that VACUUM of this database has to respect.'),
+	('clutch_unsealed_seconds', 'gauge', 'How long the first event that is not sealed has been in the log; 0 if clutch.seal_interval is 0. If it grows, nothing seals, or an old transaction is open in some database.'),
 	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
 	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
@@ -362,6 +372,17 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		FROM pg_catalog.pg_stat_activity a
 		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
 		  AND a.backend_type <> 'autovacuum worker'
+	UNION ALL
+		-- those without a database are the senders to standbys, whose feedback counts everywhere
+		SELECT 'clutch_oldest_snapshot_xids', '{}', coalesce(max(pg_catalog.age(h.xid)), 0)
+		FROM (SELECT unnest(ARRAY[a.backend_xmin, a.backend_xid]) FROM pg_catalog.pg_stat_activity a
+			  WHERE (a.datid IS NULL OR a.datname = pg_catalog.current_database())
+				AND a.pid <> pg_catalog.pg_backend_pid() AND a.backend_type <> 'autovacuum worker'
+			  UNION ALL
+			  SELECT p.transaction FROM pg_catalog.pg_prepared_xacts p
+			  WHERE p.database = pg_catalog.current_database()
+			  UNION ALL
+			  SELECT r.xmin FROM pg_catalog.pg_replication_slots r) AS h(xid)
 	UNION ALL
 		SELECT 'clutch_notification_queue_usage', '{}', pg_catalog.pg_notification_queue_usage()
 	UNION ALL
