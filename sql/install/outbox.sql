@@ -334,11 +334,20 @@ UNION ALL
 SELECT o.name, o.labels, o.value FROM clutch.outbox_metrics o;
 COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about the tree over the log, artifacts, quotas and the outbox';
 
+-- Whoever does not see the rows of clutch.secret is told nothing about it.  With
+-- clutch.clock, the times cannot be compared.
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
-SELECT 'OUTBOX_OVERDUE'::text AS code,
+SELECT 'SECRET_NOT_RESTORED'::text AS code,
+	   pg_catalog.format('the log was begun at %s, but the secret from which IDs are derived was made at %s', b.begun, s.made_at) AS detail,
+	   'Copy the rows of clutch.secret from the original; if it is gone: UPDATE clutch.secret SET made_at = ''-infinity'';'::text AS hint
+FROM (SELECT min(made_at) AS made_at FROM clutch.secret) AS s
+CROSS JOIN (SELECT min(started_at) AS begun FROM clutch.epoch) AS b
+WHERE b.begun < s.made_at AND coalesce(pg_catalog.current_setting('clutch.clock', true), '') = ''
+UNION ALL
+SELECT 'OUTBOX_OVERDUE',
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
-						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)) AS detail,
-	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
+						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)),
+	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'
 FROM clutch.outbox_waiting e
 CROSS JOIN LATERAL (
 	SELECT count(*) AS calls, min(o.due_at) AS first
@@ -370,4 +379,4 @@ WHERE f.name IS NOT NULL AND NOT EXISTS (
 	WHERE p.proname = ANY (pg_catalog.string_to_array(pg_catalog.replace(f.name, '"', '') || '.' || pg_catalog.lower(f.name), '.'))
 	  AND n.nspname || '.' || p.proname = ANY (ARRAY[pg_catalog.replace(f.name, '"', ''), pg_catalog.lower(f.name)])
 	  AND pg_catalog.oidvectortypes(p.proargtypes) = f.arguments AND pg_catalog.format_type(p.prorettype, NULL) = f.result);
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox and adapters';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox and adapters';
