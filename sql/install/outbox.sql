@@ -334,15 +334,14 @@ UNION ALL
 SELECT o.name, o.labels, o.value FROM clutch.outbox_metrics o;
 COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about the tree over the log, artifacts, quotas and the outbox';
 
--- Whoever does not see the rows of clutch.secret is told nothing about it.  With
--- clutch.clock, the times cannot be compared.
+-- Whoever does not see the rows of clutch.secret is told nothing about it.
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
 SELECT 'SECRET_NOT_RESTORED'::text AS code,
 	   pg_catalog.format('the log was begun at %s, but the secret from which IDs are derived was made at %s', b.begun, s.made_at) AS detail,
 	   'Copy the rows of clutch.secret from the original; if it is gone: UPDATE clutch.secret SET made_at = ''-infinity'';'::text AS hint
 FROM (SELECT min(made_at) AS made_at FROM clutch.secret) AS s
 CROSS JOIN (SELECT min(started_at) AS begun FROM clutch.epoch) AS b
-WHERE b.begun < s.made_at AND coalesce(pg_catalog.current_setting('clutch.clock', true), '') = ''
+WHERE b.begun < s.made_at
 UNION ALL
 SELECT 'OUTBOX_OVERDUE',
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
