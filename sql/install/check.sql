@@ -1,10 +1,18 @@
 -- ------------------------------------------------------------------- checks
 -- What clutch.check() finds in the tables that are created after it, and in the catalog.
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
-SELECT 'OUTBOX_OVERDUE'::text AS code,
+-- Whoever does not see the rows of clutch.secret is told nothing about it.
+SELECT 'SECRET_NOT_RESTORED'::text AS code,
+	   pg_catalog.format('the log was begun at %s, but the secret from which IDs are derived was made at %s', b.begun, s.made_at) AS detail,
+	   'Copy the rows of clutch.secret from the original; if it is gone: UPDATE clutch.secret SET made_at = ''-infinity'';'::text AS hint
+FROM (SELECT min(made_at) AS made_at FROM clutch.secret) AS s
+CROSS JOIN (SELECT min(started_at) AS begun FROM clutch.epoch) AS b
+WHERE b.begun < s.made_at
+UNION ALL
+SELECT 'OUTBOX_OVERDUE',
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',
-						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)) AS detail,
-	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'::text AS hint
+						 CASE WHEN sum(d.calls) > 10000 THEN 'more than 10000' ELSE sum(d.calls)::text END, min(d.first)),
+	   'Let a role with clutch.grant_gateway call clutch.outbox_claim and send them, or pause the endpoint.'
 FROM clutch.outbox_waiting e
 CROSS JOIN LATERAL (
 	SELECT count(*) AS calls, min(o.due_at) AS first
@@ -88,4 +96,4 @@ SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional colum
 	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
 FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 20 AND NOT a.attisdropped;
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the outbox, adapters, roles that are gone, and the catalog';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, roles that are gone, and the catalog';

@@ -129,7 +129,7 @@ FROM (VALUES
 	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
 	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL), ('clutch.more_stuck', NULL),
 	('clutch.budgets', NULL), ('clutch.costs', NULL),
-	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
+	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.epoch', NULL), ('clutch.stored_epochs', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
 	('clutch.events', 'xid = coalesce(pg_catalog.pg_current_xact_id_if_assigned(), ''0'') AND epoch = clutch.current_epoch() '
 		'AND clutch.sees_from(from_agent) OR clutch.sees(run_id, task_id)'),
 	('clutch.task', 'clutch.sees(run_id, task_id)'),

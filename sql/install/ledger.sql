@@ -49,6 +49,20 @@ LEFT JOIN LATERAL (
 COMMENT ON VIEW clutch.checkpoints IS
 	'the heads of the tree over the log; note is the text to keep outside, with the signatures that were added';
 
+-- One look at the index for each epoch since the last seal.
+CREATE VIEW clutch.ledger_metrics WITH (security_invoker = true) AS
+SELECT 'clutch_unsealed_seconds'::text AS name, '{}'::jsonb AS labels,
+	   greatest(coalesce(extract(epoch FROM clutch.now() - min(e.received_at)), 0), 0)::double precision AS value
+FROM (SELECT coalesce(max(c.epoch), 1) AS epoch, coalesce(max(c.xid), '0') AS xid
+	  FROM (SELECT n.epoch, n.xid FROM clutch.checkpoint n ORDER BY n.size DESC LIMIT 1) AS c) AS sealed
+JOIN clutch.stored_epochs h ON h.epoch >= sealed.epoch
+CROSS JOIN LATERAL (
+	SELECT v.received_at FROM clutch.events v
+	WHERE v.epoch = h.stored_as AND v.xid >= CASE WHEN h.epoch = sealed.epoch THEN sealed.xid ELSE '0' END
+	ORDER BY v.epoch, v.xid LIMIT 1) AS e
+WHERE coalesce(nullif(pg_catalog.current_setting('clutch.seal_interval', true), ''), '10 s')::interval > '0';
+COMMENT ON VIEW clutch.ledger_metrics IS 'the part of clutch.metrics() that is about the tree over the log';
+
 CREATE FUNCTION clutch.seal(max_events bigint DEFAULT 1000000) RETURNS bigint
 	AS 'MODULE_PATHNAME', 'clutch_seal' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.seal(bigint) IS

@@ -17,6 +17,8 @@ FROM (VALUES
 	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
 	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_oldest_snapshot_xids', 'gauge', 'Age in transactions of the oldest snapshot, writer, replication slot or prepared transaction that VACUUM of this database has to respect.'),
+	('clutch_unsealed_seconds', 'gauge', 'How long the first event that is not sealed has been in the log; 0 if clutch.seal_interval is 0. If it grows, nothing seals, or an old transaction is open in some database.'),
 	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
 	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
@@ -261,6 +263,17 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		FROM pg_catalog.pg_stat_activity a
 		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
 		  AND a.backend_type <> 'autovacuum worker'
+	UNION ALL
+		-- those without a database are the senders to standbys, whose feedback counts everywhere
+		SELECT 'clutch_oldest_snapshot_xids', '{}', coalesce(max(pg_catalog.age(h.xid)), 0)
+		FROM (SELECT unnest(ARRAY[a.backend_xmin, a.backend_xid]) FROM pg_catalog.pg_stat_activity a
+			  WHERE (a.datid IS NULL OR a.datname = pg_catalog.current_database())
+				AND a.pid <> pg_catalog.pg_backend_pid() AND a.backend_type <> 'autovacuum worker'
+			  UNION ALL
+			  SELECT p.transaction FROM pg_catalog.pg_prepared_xacts p
+			  WHERE p.database = pg_catalog.current_database()
+			  UNION ALL
+			  SELECT r.xmin FROM pg_catalog.pg_replication_slots r) AS h(xid)
 	UNION ALL
 		SELECT 'clutch_notification_queue_usage', '{}', pg_catalog.pg_notification_queue_usage()
 	UNION ALL

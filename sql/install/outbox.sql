@@ -329,5 +329,7 @@ SELECT a.name, a.labels, a.value FROM clutch.artifact_metrics a
 UNION ALL
 SELECT 'clutch_quota_refusals_total', pg_catalog.jsonb_build_object('quota', r.what), r.n FROM clutch.quota_refusal r
 UNION ALL
+SELECT l.name, l.labels, l.value FROM clutch.ledger_metrics l
+UNION ALL
 SELECT o.name, o.labels, o.value FROM clutch.outbox_metrics o;
-COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about artifacts, quotas and the outbox';
+COMMENT ON VIEW clutch.more_metrics IS 'the part of clutch.metrics() that is about the tree over the log, artifacts, quotas and the outbox';

@@ -150,23 +150,25 @@ LEFT JOIN LATERAL (
 	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
 	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for IN ('sibling', 'children')
 CROSS JOIN LATERAL (VALUES (
+	t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+	AND (t.agent_id = ANY (clock.paused)
+		 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))
+		 OR (t.code = 'NO_AGENT_AVAILABLE' AND t.waiting_for = 'agent'
+			 AND EXISTS (SELECT FROM clutch.events q WHERE q.seq = t.request_seq AND q.to_agents && clock.paused))))) AS hold(is_paused)
+CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
 		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
-		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
-				AND (t.agent_id = ANY (clock.paused)
-					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))) THEN 'paused'
+		 WHEN hold.is_paused THEN 'paused'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
 		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
 	END,
 	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
-		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
-				AND (t.agent_id = ANY (clock.paused)
-					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused)))
+		 WHEN hold.is_paused
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
 			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)

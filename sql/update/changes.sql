@@ -186,6 +186,17 @@ ALTER TABLE clutch.subscription_position ALTER COLUMN owner SET NOT NULL;
 DROP INDEX clutch.subscription_position_key;
 CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (owner, name, member, generation DESC);
 DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;		-- grants.sql creates it again
+-- What came by replication or import is stored with the negative of the epoch in
+-- which it came, which has no row before the first write of its own.  The planner
+-- takes an array for ten rows, and the table, which is too small to be analyzed, for
+-- two thousand.
+CREATE VIEW clutch.stored_epochs WITH (security_invoker = true) AS
+SELECT h.epoch, h.epoch * g.sign AS stored_as
+FROM unnest(ARRAY(SELECT e.epoch FROM clutch.epoch e
+				  UNION SELECT coalesce(max(e.epoch), 0) + 1 FROM clutch.epoch e)) AS h(epoch)
+CROSS JOIN (VALUES (1), (-1)) AS g(sign);
+COMMENT ON VIEW clutch.stored_epochs IS 'the epochs of the log, and the two numbers under which the events of each are stored';
+
 CREATE OR REPLACE VIEW clutch.subscriptions WITH (security_invoker = true) AS
 WITH place AS NOT MATERIALIZED (
 	SELECT p.owner, p.name, p.member, p.moved_at, p.batch, p.until IS NOT NULL AS reading,
@@ -193,24 +204,31 @@ WITH place AS NOT MATERIALIZED (
 	FROM clutch.subscription_position p
 	WHERE p.generation = (SELECT max(n.generation) FROM clutch.subscription_position n
 						  WHERE n.owner = p.owner AND n.name = p.name AND n.member = p.member)),
+stored AS MATERIALIZED (
+	SELECT h.epoch, h.stored_as FROM clutch.stored_epochs h
+	WHERE h.epoch >= (SELECT min(l.epoch) FROM place l)),
 unseen AS (
 	SELECT o.epoch, e.xid
-	FROM (SELECT l.epoch, min(l.xmax) AS xmax FROM place l GROUP BY l.epoch) AS o,
-		 LATERAL (SELECT v.xid FROM clutch.events v
-				  WHERE v.epoch = o.epoch AND v.xid >= o.xmax
-				  ORDER BY v.xid DESC LIMIT 10001) AS e),
+	FROM stored o
+	LEFT JOIN (SELECT l.epoch, min(l.xmax) AS xmax FROM place l GROUP BY l.epoch ORDER BY l.epoch LIMIT 1) AS f ON f.epoch = o.epoch
+	CROSS JOIN LATERAL (SELECT v.xid FROM clutch.events v
+						WHERE v.epoch = o.stored_as AND v.xid >= coalesce(f.xmax, '0')
+						ORDER BY v.xid DESC LIMIT 10001) AS e),
 lag AS (
 	SELECT b.*
 	FROM (SELECT u.owner, u.name, u.member, u.moved_at, u.batch, u.reading, u.epoch, u.xid AS xmax,
-				 count(*) FILTER (WHERE u.name IS NULL) OVER (PARTITION BY u.epoch ORDER BY u.xid DESC) AS behind
+				 count(*) FILTER (WHERE u.name IS NULL) OVER (ORDER BY u.epoch DESC, u.xid DESC) AS behind
 		  FROM (SELECT l.owner, l.name, l.member, l.moved_at, l.batch, l.reading, l.epoch, l.xmax AS xid FROM place l
 				UNION ALL
 				SELECT NULL, NULL, NULL, NULL, NULL, NULL, e.epoch, e.xid FROM unseen e) AS u) AS b
 	WHERE b.name IS NOT NULL)
-SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading, p.behind,
-		(SELECT o.received_at FROM clutch.events o
-		 WHERE o.epoch = p.epoch AND o.xid >= p.xmax
-		 ORDER BY o.epoch, o.xid LIMIT 1) AS oldest
+SELECT	s.name, s.owner, s.filter, s.members, p.member, s.created_at, p.moved_at, p.batch, p.reading, least(p.behind, 10001) AS behind,
+		(SELECT min(o.received_at)
+		 FROM stored h
+		 CROSS JOIN LATERAL (SELECT v.received_at FROM clutch.events v
+							 WHERE v.epoch = h.stored_as AND v.xid >= CASE WHEN h.epoch = p.epoch THEN p.xmax ELSE '0' END
+							 ORDER BY v.epoch, v.xid LIMIT 1) AS o
+		 WHERE p.behind > 0 AND h.epoch >= p.epoch) AS oldest
 FROM clutch.subscription s
 JOIN lag p ON p.owner = s.owner AND p.name = s.name;
 
@@ -233,6 +251,8 @@ FROM (VALUES
 	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
 	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
+	('clutch_oldest_snapshot_xids', 'gauge', 'Age in transactions of the oldest snapshot, writer, replication slot or prepared transaction that VACUUM of this database has to respect.'),
+	('clutch_unsealed_seconds', 'gauge', 'How long the first event that is not sealed has been in the log; 0 if clutch.seal_interval is 0. If it grows, nothing seals, or an old transaction is open in some database.'),
 	('clutch_notification_queue_usage', 'gauge', 'Usage of the NOTIFY queue; at 1, commits that notify fail.'),
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
 	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
@@ -396,6 +416,17 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		WHERE a.backend_xmin IS NOT NULL AND a.pid <> pg_catalog.pg_backend_pid()
 		  AND a.backend_type <> 'autovacuum worker'
 	UNION ALL
+		-- those without a database are the senders to standbys, whose feedback counts everywhere
+		SELECT 'clutch_oldest_snapshot_xids', '{}', coalesce(max(pg_catalog.age(h.xid)), 0)
+		FROM (SELECT unnest(ARRAY[a.backend_xmin, a.backend_xid]) FROM pg_catalog.pg_stat_activity a
+			  WHERE (a.datid IS NULL OR a.datname = pg_catalog.current_database())
+				AND a.pid <> pg_catalog.pg_backend_pid() AND a.backend_type <> 'autovacuum worker'
+			  UNION ALL
+			  SELECT p.transaction FROM pg_catalog.pg_prepared_xacts p
+			  WHERE p.database = pg_catalog.current_database()
+			  UNION ALL
+			  SELECT r.xmin FROM pg_catalog.pg_replication_slots r) AS h(xid)
+	UNION ALL
 		SELECT 'clutch_notification_queue_usage', '{}', pg_catalog.pg_notification_queue_usage()
 	UNION ALL
 		SELECT 'clutch_schedules_failing', '{}', count(*) FROM clutch.schedule WHERE last_error IS NOT NULL
@@ -478,23 +509,25 @@ LEFT JOIN LATERAL (
 	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
 	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for IN ('sibling', 'children')
 CROSS JOIN LATERAL (VALUES (
+	t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
+	AND (t.agent_id = ANY (clock.paused)
+		 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))
+		 OR (t.code = 'NO_AGENT_AVAILABLE' AND t.waiting_for = 'agent'
+			 AND EXISTS (SELECT FROM clutch.events q WHERE q.seq = t.request_seq AND q.to_agents && clock.paused))))) AS hold(is_paused)
+CROSS JOIN LATERAL (VALUES (
 	CASE WHEN t.finished_at IS NOT NULL THEN NULL
 		 WHEN t.deadline < clock.now OR (t.status = 'input_required' AND t.wake_at <= clock.now) THEN 'deadline passed'
 		 WHEN t.status = 'running' AND t.wake_at < clock.now THEN 'ran too long'
 		 WHEN t.status = 'running' AND t.lease_until < clock.now THEN 'lease expired'
 		 WHEN t.status = 'suspended' AND t.wake_at < clock.now THEN 'its time has come'
 		 WHEN t.status = 'pending' AND t.wake_at < clock.now AND t.waiting_for <> 'sibling' THEN 'its time has come'
-		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
-				AND (t.agent_id = ANY (clock.paused)
-					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused))) THEN 'paused'
+		 WHEN hold.is_paused THEN 'paused'
 		 WHEN t.status = 'pending' AND t.waiting_for = 'agent' THEN t.code
 		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
 		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
 	END,
 	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
-		 WHEN t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
-				AND (t.agent_id = ANY (clock.paused)
-					 OR EXISTS (SELECT FROM unnest(t.requires) r WHERE split_part(r, '@', 1) = ANY (clock.paused)))
+		 WHEN hold.is_paused
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
 			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
@@ -637,6 +670,7 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 		SELECT 'TIMER_OVERDUE',
 			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
 			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
+			   ' If clutch is there, the background worker of this database does not run, and the server log says why: perhaps max_worker_processes is too low.'
 		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
 			  UNION ALL
 			  SELECT 'a message', min(x.due) FROM clutch.expiry x

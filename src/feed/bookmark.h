@@ -24,7 +24,8 @@ typedef struct Bookmark
 	Slice		name;
 	int			member;
 	int64		generation;		/* 0 until it is saved */
-	int64		batch;			/* the number of the latest batch */
+	int64		batch;			/* the number of the latest batch; see
+								 * subscription_create */
 	int64		place;			/* the seq up to which the batch has been
 								 * committed */
 	TimestampTz moved_at;

@@ -298,6 +298,8 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	bookmark_delete_all(owner, name);
 	subscription_insert(owner, name, document, members);
 	subscription_check_quotas(owner, members);
+	/* higher than any batch of an earlier subscription of this name */
+	bookmark.batch = GetCurrentTimestamp();
 	for (bookmark.member = 0; bookmark.member < members; bookmark.member++)
 	{
 		bookmark.generation = 0;
@@ -452,8 +454,8 @@ subscription_commit(Slice name, int64 batch, int64 seq, int member)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
 				 errproblem("pos", "POSITION_IN_FUTURE"),
-				 errmsg("subscription \"%.*s\" is at batch " INT64_FORMAT ", not yet at batch " INT64_FORMAT,
-						name.len, name.s, bookmark.batch, batch),
+				 errmsg("subscription \"%.*s\" has not given the batch of this pos to member %d",
+						name.len, name.s, member),
 				 errhint("Commit the pos of a row that clutch.read returned to this member.")));
 	/* it is committed already if it belongs to an earlier batch or place */
 	if (batch < bookmark.batch || !bookmark.is_open || seq <= bookmark.place)

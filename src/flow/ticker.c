@@ -59,6 +59,9 @@ ticker_warn(const char *detail)
 			(errcode(ERRCODE_WARNING),
 			 errmsg("nothing calls clutch.tick() in this database"),
 			 errdetail_internal("%s", detail),
+			 mailbox_is_there() ?
+			 errhint("The background worker of this database does not run; the server log says why. If no worker was left "
+					 "for it, raise max_worker_processes and restart the server, or call SELECT clutch.tick() every few seconds.") :
 			 errhint("Add clutch to shared_preload_libraries and restart the server, so that a background worker ticks, "
 					 "or call SELECT clutch.tick() every few seconds.")));
 }

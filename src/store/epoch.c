@@ -11,7 +11,6 @@
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "base/clock.h"
 #include "base/guard.h"
 #include "base/rows.h"
 #include "store/epoch.h"
@@ -96,7 +95,7 @@ epoch_insert(int epoch, TimeLineID timeline)
 	values[Anum_epoch_epoch - 1] = Int32GetDatum(epoch);
 	values[Anum_epoch_timeline - 1] = Int32GetDatum((int32) timeline);
 	values[Anum_epoch_system_identifier - 1] = Int64GetDatum((int64) GetSystemIdentifier());
-	values[Anum_epoch_started_at - 1] = TimestampTzGetDatum(clock_now());
+	values[Anum_epoch_started_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	values[Anum_epoch_first_xid - 1] = Int64GetDatum(epoch_first_xid());
 	(void) rows_insert(TABLE_EPOCH, values, nulls);
 }

@@ -358,6 +358,7 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 {
 	Awaited		ours = {CurrentMemoryContext};
 	Awaited    *outer = awaited;
+	bool		is_replica = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
 
 	awaited = &ours;
 	next_is_internal = internal;
@@ -375,9 +376,11 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the envelope was not admitted by clutch"),
-				 SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA ?
+				 is_replica ?
 				 errdetail("Under session_replication_role = replica, an envelope is kept and not judged.") :
 				 errdetail("The trigger of clutch.events is disabled, or another trigger or a rule has discarded the row."),
+				 is_replica ?
+				 errhint("Reset session_replication_role. If it was set by ALTER DATABASE or ALTER ROLE, reset it there, and connect again.") :
 				 errhint("SELECT * FROM clutch.check() reports what is wrong with the log.")));
 	return ours.receipt;
 }

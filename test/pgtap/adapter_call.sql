@@ -15,17 +15,6 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(' ', SQLSTATE, CASE WHEN detail LIKE '[%' THEN concat_ws(' ', detail::jsonb -> 0 ->> 'code', detail::jsonb -> 0 ->> 'argument', detail::jsonb -> 0 ->> 'path') END);
 END $$;
 
-CREATE FUNCTION fixture.hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	hint text;
-BEGIN
-	EXECUTE statement;
-	RETURN 'no error';
-EXCEPTION WHEN OTHERS THEN
-	GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-	RETURN hint;
-END $$;
-
 -- ---------------------------------------------------------------- the choice
 SELECT is(clutch.can_handle('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}'), 'http', 'a CloudEvent is for http');
 SELECT is(clutch.can_handle('{"nothing": 1}'), NULL, 'a document of no dialect is for nobody');

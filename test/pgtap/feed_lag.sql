@@ -1,6 +1,6 @@
 -- How far the readers of the log lag: exact for each, and counted once for all of them.
 \ir ../fixtures/tap.sql
-SELECT plan(8);
+SELECT plan(14);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.say(id text) RETURNS void LANGUAGE sql AS $$
@@ -45,5 +45,43 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SELECT cmp_ok(pg_temp.rows_read('SELECT behind FROM clutch.subscriptions'), '<', 100::bigint, 'the log is counted once, not for each of them');
 SELECT cmp_ok(pg_temp.rows_read('SELECT oldest FROM clutch.subscriptions'), '<', 500::bigint, 'and each of them reads one row of its own');
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
+-- ------------------------------------------- what came by replication, and a copy
+CREATE FUNCTION pg_temp.arrive(id text) RETURNS void LANGUAGE sql AS $$
+	INSERT INTO clutch.events (envelope)
+	SELECT clutch.envelope('chat.message', 'agent:far', '{agent:ken}', id => id, run_id => 'run:far', thread_id => 'thread:far', task_id => 'task:far')
+$$;
+SELECT clutch.unsubscribe(name) FROM (SELECT DISTINCT name FROM clutch.subscriptions) s \g /dev/null
+SELECT clutch.subscribe('far') \g /dev/null
+SET session_replication_role = replica;
+SELECT pg_temp.arrive('far1') \g /dev/null
+RESET session_replication_role;
+SELECT is(pg_temp.lag_of('far'), '1 since far1', 'what came by replication is behind');
+SELECT pg_temp.say('m5') \g /dev/null
+SELECT is(pg_temp.lag_of('far'), '2 since far1', 'like what was sent here');
+SELECT is((SELECT count(*)::integer FROM clutch.read('far')), 2, 'and both are read');
+-- as if the subscription came from the epoch before this one
+SELECT clutch.unsubscribe('far'), clutch.subscribe('copied'), clutch.subscribe('new') \g /dev/null
+SELECT pg_temp.say('m6') \g /dev/null
+UPDATE clutch.subscription_position SET seen = regexp_replace(seen, '^p1\.1\.', 'p1.0.') WHERE name = 'copied';
+SELECT is(pg_temp.lag_of('copied') || ', ' || pg_temp.lag_of('new'), (SELECT count(*) FROM clutch.events) || ' since m1, 1 since m6', 'a later epoch is behind as a whole');
+-- a copy in another cluster, where something has come by replication, and nothing has been sent
+UPDATE clutch.epoch SET system_identifier = 7;
+SET session_replication_role = replica;
+SELECT pg_temp.arrive('far2') \g /dev/null
+RESET session_replication_role;
+SELECT is((SELECT epoch FROM clutch.events WHERE id = 'far2') || ': ' || pg_temp.lag_of('new'), '-2: 2 since m6', 'what comes into a copy is behind');
+UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
+CREATE ROLE lag_agent;
+SELECT clutch.grant_agent('lag_agent', 'agent:ken') \g /dev/null
+SET ROLE lag_agent;
+SELECT clutch.subscribe('mine', start => 'beginning') \g /dev/null
+SELECT cmp_ok((SELECT behind FROM clutch.subscriptions), '>', 4::bigint, 'the role of an agent sees how far it is behind');
+RESET ROLE;
+SELECT clutch.revoke_agent('lag_agent', 'agent:ken') \g /dev/null
+DROP OWNED BY lag_agent;
+DROP ROLE lag_agent;
 
 SELECT * FROM finish();

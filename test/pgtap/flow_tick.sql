@@ -1,6 +1,6 @@
 -- meta.clutch.not_before: a request that is held until its time comes.
 \ir ../fixtures/tap.sql
-SELECT plan(18);
+SELECT plan(19);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -55,6 +55,7 @@ SELECT fixture.at(1010) \g /dev/null
 SELECT is_empty($$ SELECT * FROM clutch.check() $$, 'a timer may be due for a moment');
 SELECT fixture.at(1300) \g /dev/null
 SELECT matches((SELECT string_agg(code || ': ' || detail, ', ') FROM clutch.check()), '^TIMER_OVERDUE: a task has been due since 2026-01-01 12:[^,]*, and nothing has handled it$', 'check() says that nothing ticks');
+SELECT matches((SELECT string_agg(hint, ', ') FROM clutch.check()), 'shared_preload_libraries.*max_worker_processes', 'and what may be missing');
 SELECT clutch.tick() \g /dev/null
 SELECT is_empty($$ SELECT * FROM clutch.check() $$, 'until somebody does');
 

@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(29);
+SELECT plan(33);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -93,5 +93,19 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_message
 SELECT is((SELECT clutch.count_more(5000) + 10 * clutch.count_more(5000)), 1, 'an idle database is not counted again');
 SELECT is((SELECT string_agg(m[1], ' ') FROM regexp_matches(clutch.prometheus(), 'clutch_agent_request_duration_bucket{dest="agent:metric",le="([^"]*)"', 'g') m),
 	'0.1 0.5 1 5 10 60 300 3600 +Inf', 'Prometheus gets a histogram, whose buckets are in order');
+
+-- ------------------------------------------------------------------- sealing
+SET clutch.seal_interval = '1h';
+SELECT fixture.seal() \g /dev/null
+SELECT is(pg_temp.value('clutch_unsealed_seconds'), 0::double precision, 'everything is sealed');
+SET clutch.clock = '2026-03-03T00:00:00Z';
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:metric', '{agent:ui}', run_id => 'run:metric')) \g /dev/null
+SET clutch.clock = '2026-03-03T00:10:00Z';
+SELECT is(pg_temp.value('clutch_unsealed_seconds'), 600::double precision, 'an event has not been sealed for ten minutes');
+SET clutch.seal_interval = 0;
+SELECT is(pg_temp.value('clutch_unsealed_seconds'), 0::double precision, 'which does not count if nothing is to be sealed');
+RESET clutch.seal_interval;
+SELECT fixture.seal() \g /dev/null
+SELECT is(pg_temp.value('clutch_unsealed_seconds'), 0::double precision, 'it is sealed');
 
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- Agents that leave, and what gets no new work: unregister, pause, resume, and
 -- cancel_run; grant_agent takes no patterns.
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(53);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.moves(move text) RETURNS text LANGUAGE sql AS $$
@@ -60,6 +60,8 @@ SELECT fixture.ask('b3', 'agent:ken') \g /dev/null
 SELECT is((SELECT concat_ws(' ', status, code) FROM clutch.tasks WHERE task_id = 'b3'), 'pending NO_AGENT_AVAILABLE', 'a task for it waits');
 SELECT is((SELECT string_agg(concat_ws(' ', task_id, problem, hint), ', ' ORDER BY task_id) FROM clutch.stuck WHERE task_id = 'b2'),
 	'b2 paused SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.', 'clutch.stuck says why nothing happens');
+SELECT is((SELECT problem || ', ' || hint FROM clutch.stuck WHERE task_id = 'b3'),
+	'paused, SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.', 'also for a task that is only addressed to it');
 SELECT is((SELECT string_agg(concat_ws(' ', labels ->> 'kind', value), ', ' ORDER BY labels) FROM clutch.metrics() WHERE name = 'clutch_paused'), 'agent 1, capability 0', 'and metrics count it');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT count(*) FROM clutch.paused), 1::bigint, 'and what is paused');

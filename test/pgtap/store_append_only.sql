@@ -1,7 +1,7 @@
 -- P3, as far as it holds without preload: nobody can change the log, by any
 -- statement and in any role; and every way to insert works.
 \ir ../fixtures/tap.sql
-SELECT plan(89);
+SELECT plan(90);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 
@@ -129,6 +129,7 @@ SELECT throws_ok($$INSERT INTO clutch.events (seq, xid, epoch, received_at, id, 
 	VALUES (1000001, '7', 9, '2020-01-01', 'msg_forged', '2020-01-01', 'run:1', 't', 'task:1', 'task.result', 'agent:ken', '{agent:ken}', 1, true, '{}')$$,
 	'42501', NULL, 'nor as a replica');
 RESET ROLE;
+SELECT alike(fixture.hint_of($$SELECT clutch.send(clutch.envelope('task.request', 'agent:ui'))$$), 'Reset session_replication_role.%', 'what has to be judged is refused as a replica, and the hint says why');
 INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', id => 'msg_replica', task_id => 'task:replica', run_id => 'run:replica'));
 RESET session_replication_role;
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:replica') + (SELECT count(*) FROM clutch.events WHERE type LIKE 'routing.%'),

@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(101);
+SELECT plan(105);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -238,6 +238,15 @@ INSERT INTO clutch.secret VALUES (now() + interval '1 day', '\x00');
 SELECT is(fixture.keyed('agent:lois'), :'before', 'of several the oldest counts');
 UPDATE clutch.secret SET value = '\x0000' WHERE made_at < now();
 SELECT isnt(fixture.keyed('agent:lois'), :'before', 'and another one means other IDs');
+SELECT is_empty($$SELECT * FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'$$, 'a secret that is as old as the log is the right one');
+SET SESSION AUTHORIZATION clutch_test_desk;
+SELECT is_empty($$SELECT * FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'$$, 'also for a reader, who does not see it');
+RESET SESSION AUTHORIZATION;
+-- in a database that was restored from the dump of a reader, as in one that was updated
+UPDATE clutch.secret SET made_at = clock_timestamp();
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED' AND hint LIKE 'Copy the rows of clutch.secret%'), 1::bigint, 'check() reports one that is younger');
+UPDATE clutch.secret SET made_at = '-infinity';
+SELECT is_empty($$SELECT * FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'$$, 'unless somebody has declared it to be the right one');
 DELETE FROM clutch.secret;
 SELECT is(fixture.refusal($$SELECT fixture.keyed('agent:lois')$$), '55000', 'without a secret no ID is derived');
 INSERT INTO clutch.secret VALUES (now(), '\x01');

@@ -149,6 +149,17 @@ foreach my $db (qw(plain plain1 inserts custom custom1 folder data))
 	# of the data alone, privileges are no part
 	is(seen_by_desk($copy, $db), $seen, "$db: a role sees the same tasks") if $db ne 'data';
 }
+# from the dump of a reader
+$copy->safe_psql('postgres', 'CREATE DATABASE kept');
+$copy->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $copy->connstr('kept'), '-o', "$dir/out", '-f', "$dir/keeper.sql" ], "a reader's dump: restored without an error");
+my $codes = q{SELECT string_agg(DISTINCT code, ' ' ORDER BY code) FROM clutch.check() WHERE code NOT IN ('TIMER_OVERDUE', 'OUTBOX_OVERDUE')};
+like($copy->safe_psql('kept', $codes), qr/\bSECRET_NOT_RESTORED$/, 'check() reports that its secret is another one');
+my $keyed = q{SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', idempotency_key => 'k') ->> 'id'};
+isnt($copy->safe_psql('kept', $keyed), $node->safe_psql('postgres', $keyed), 'and it derives other IDs');
+$copy->safe_psql('kept', sprintf(q{INSERT INTO clutch.secret VALUES ('%s', '%s')}, split /\|/, $node->safe_psql('postgres', 'TABLE clutch.secret')));
+is($copy->safe_psql('kept', $keyed), $node->safe_psql('postgres', $keyed), 'with the secret of the original, it derives the same');
+unlike($copy->safe_psql('kept', $codes), qr/SECRET/, 'and check() does not report it any more');
+
 like($copy->safe_psql('careless', 'SELECT code, detail FROM clutch.check()'), qr/TRIGGER_NOT_ALWAYS/,
 	'triggers that --disable-triggers left weakened are reported');
 $copy->safe_psql('careless', $copy->safe_psql('careless', q{SELECT hint FROM clutch.check() WHERE code NOT IN ('TIMER_OVERDUE', 'OUTBOX_OVERDUE')}));

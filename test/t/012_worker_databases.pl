@@ -114,6 +114,8 @@ $node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worke
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE backend_type = 'clutch worker'}), 'as many as may be, beside both launchers');
 my $out = slurp_file($node->logfile, $log);
 is(scalar(() = $out =~ /no background worker is left/g), 1, 'said once');
+like(($node->psql('more5', q{SELECT clutch.send_at(clutch.envelope('task.request', 'agent:ui', '{agent:ken}'), now() + interval '1 hour')}))[2],
+	qr/nothing calls clutch\.tick.*does not run.*max_worker_processes/s, 'a database without a worker is told about it');
 # one that is dropped makes room for another, which is dropped when it has a worker
 foreach my $n (1 .. 5)
 {
