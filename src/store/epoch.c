@@ -14,8 +14,10 @@
 #include "base/guard.h"
 #include "base/rows.h"
 #include "store/epoch.h"
+#include "store/event.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
+#include "utils/xid8.h"
 
 /* columns of clutch.epoch */
 enum
@@ -100,10 +102,36 @@ epoch_insert(int epoch, TimeLineID timeline)
 	(void) rows_insert(TABLE_EPOCH, values, nulls);
 }
 
+/*
+ * Does the log have events of that epoch by transactions that this cluster has
+ * not begun yet?  Then they come from a copy of the cluster that has the same
+ * system identifier, such as the original of a promoted base backup.
+ */
+static bool
+epoch_is_of_copy(int epoch)
+{
+	bool		is_of_copy = false;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_POSITION, ROWS_LATEST, AccessShareLock);
+	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
+	rows_start(&scan);
+	if (rows_previous(&scan))
+	{
+		bool		isnull;
+		FullTransactionId xid = DatumGetFullTransactionId(rows_datum(&scan, Anum_event_xid, &isnull));
+
+		is_of_copy = !FullTransactionIdPrecedes(xid, ReadNextFullTransactionId());
+	}
+	rows_end(&scan);
+	return is_of_copy;
+}
+
 static bool
 epoch_is_this_system(const EpochRow *row)
 {
-	return row->epoch != 0 && row->system_identifier == (int64) GetSystemIdentifier();
+	return row->epoch != 0 && row->system_identifier == (int64) GetSystemIdentifier() &&
+		!epoch_is_of_copy(row->epoch);
 }
 
 static bool
@@ -196,7 +224,7 @@ epoch_look(void)
 {
 	EpochRow	newest = epoch_read_newest(ROWS_LATEST);
 
-	return newest.epoch + (newest.system_identifier != (int64) GetSystemIdentifier());
+	return newest.epoch + !epoch_is_this_system(&newest);
 }
 
 bool
