@@ -128,7 +128,7 @@ static bool
 compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemList *list)
 {
 	DocumentPlace place = {.base = ""};
-	SchemaRun	run = {0};
+	SchemaRun	run = {.context = CurrentMemoryContext};
 	SchemaSight sight = {&run, value, &place, NULL, list, NULL};
 
 	return json_schema_run(node, &sight);
