@@ -305,7 +305,7 @@ json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue
 
 	for (i = 0; i < check->npatterns; i++)
 	{
-		json_schema_count(sight->run, 1 + key.len / 8);
+		json_schema_count(sight->run, pattern_steps(check->patterns[i], key));
 		if (!pattern_matches(check->patterns[i], key))
 			continue;
 		*matched = true;
