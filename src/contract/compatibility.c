@@ -11,8 +11,12 @@
 
 #include "contract/compatibility_part.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-/* after so many steps, what has not been proved counts as false */
+/*
+ * after so many steps, what has not been proved counts as false; a proof with
+ * many facts takes as many as it takes longer
+ */
 #define MOST_STEPS	100000
 
 /* ------------------------------------------------------------------- facts */
@@ -128,7 +132,7 @@ static bool
 compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemList *list)
 {
 	DocumentPlace place = {.base = ""};
-	SchemaRun	run = {0};
+	SchemaRun	run = {.context = CurrentMemoryContext};
 	SchemaSight sight = {&run, value, &place, NULL, list, NULL};
 
 	return json_schema_run(node, &sight);
@@ -269,6 +273,12 @@ compatibility_prove_checks(Proof *proof, const Facts *facts, const SchemaNode *w
 	return proved;
 }
 
+static bool
+compatibility_is_same(const List *a, const List *b)
+{
+	return list_length(a) == list_length(b) && list_difference_ptr(a, b) == NIL;
+}
+
 /*
  * Has this very proof begun already?  In that case it holds if all others do.
  */
@@ -279,8 +289,8 @@ compatibility_has_begun(const Proof *proof, const Facts *facts, const SchemaNode
 
 	for (step = proof->steps; step != NULL; step = step->outer)
 		if (step->wide == wide && step->facts->types == facts->types &&
-			list_length(step->facts->nodes) == list_length(facts->nodes) &&
-			list_difference_ptr(facts->nodes, step->facts->nodes) == NIL)
+			compatibility_is_same(step->facts->nodes, facts->nodes) &&
+			compatibility_is_same(step->place, proof->place))
 			return true;
 	return false;
 }
@@ -288,12 +298,13 @@ compatibility_has_begun(const Proof *proof, const Facts *facts, const SchemaNode
 static bool
 compatibility_prove_directly(Proof *proof, const Facts *facts, const SchemaNode *wide)
 {
-	ProofStep	step = {proof->steps, facts, wide};
+	ProofStep	step = {proof->steps, facts, proof->place, wide};
 	const SchemaCheck *values = compatibility_values(facts);
 	bool		proved;
 
 	CHECK_FOR_INTERRUPTS();
-	if (++proof->done > MOST_STEPS)
+	proof->done += 1 + (list_length(facts->nodes) + list_length(proof->place)) / 16;
+	if (proof->done > MOST_STEPS)
 		return compatibility_refuse(proof, wide, NULL,
 									"The two versions are too large to be compared; register the schema with compatibility \"none\".");
 	if (values != NULL)
@@ -304,21 +315,32 @@ compatibility_prove_directly(Proof *proof, const Facts *facts, const SchemaNode 
 	return proved;
 }
 
-bool
-compatibility_try(Proof *proof, const Facts *facts, const SchemaNode *wide)
+/* Proves it without faults, so nothing of the proof need be kept. */
+static bool
+compatibility_try_all(Proof *proof, const Facts *facts, const SchemaNode *wide)
 {
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "clutch proof",
+												  ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
 	ProblemList *list = proof->list;
 	bool		proved;
 
-	check_stack_depth();
-	if (facts->types == 0 || (wide->nchecks == 0 && !wide->never) ||
-		list_member_ptr(facts->nodes, wide) || compatibility_has_begun(proof, facts, wide))
-		return true;
 	proof->list = NULL;
 	proved = compatibility_prove_directly(proof, facts, wide) ||
 		(proof->done <= MOST_STEPS && compatibility_prove_split(proof, facts, wide));
 	proof->list = list;
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
 	return proved;
+}
+
+bool
+compatibility_try(Proof *proof, const Facts *facts, const SchemaNode *wide)
+{
+	check_stack_depth();
+	return facts->types == 0 || (wide->nchecks == 0 && !wide->never) ||
+		list_member_ptr(facts->nodes, wide) || compatibility_has_begun(proof, facts, wide) ||
+		compatibility_try_all(proof, facts, wide);
 }
 
 bool
@@ -332,7 +354,7 @@ void
 compatibility_check(const JsonSchema *narrow, const JsonSchema *wide, const char *code,
 					ProblemList *list)
 {
-	Proof		proof = {.code = code, .list = list};
+	Proof		proof = {.code = code, .list = list, .place = compatibility_place_of(narrow->root)};
 	Facts		facts = compatibility_facts_of(narrow->root);
 	int			before = list->n;
 

@@ -53,7 +53,7 @@ compatibility_prove_items(Proof *proof, const Facts *facts, const SchemaCheck *c
 		if (wide == NULL)
 			break;
 		compatibility_element_facts(facts, i, &element);
-		proved &= compatibility_prove(proof, &element, wide);
+		proved &= compatibility_prove_at(proof, compatibility_place_element(proof->place, i), &element, wide);
 	}
 	return proved;
 }
@@ -64,8 +64,10 @@ compatibility_prove_contains(Proof *proof, const Facts *facts, const SchemaCheck
 	bool		least = check->count == 0;
 	bool		most = check->most < 0;
 	Facts		inside = compatibility_facts_of(check->rest);
+	List	   *outer = proof->place;
 	ListCell   *cell;
 
+	proof->place = compatibility_place_element(outer, -1);
 	foreach(cell, facts->nodes)
 	{
 		const SchemaCheck *fact = json_schema_check_of(lfirst(cell), CHECK_CONTAINS);
@@ -78,6 +80,7 @@ compatibility_prove_contains(Proof *proof, const Facts *facts, const SchemaCheck
 		most |= fact->most >= 0 && fact->most <= check->most &&
 			compatibility_try(proof, &inside, fact->rest);
 	}
+	proof->place = outer;
 	return least && most;
 }
 

@@ -37,11 +37,7 @@ compatibility_other_properties(const SchemaNode *node)
 	return check != NULL && !compatibility_combines(node) ? check->rest : NULL;
 }
 
-/*
- * Does the name match a pattern of the check?  The schemas of all matching
- * patterns are added to facts, unless that is NULL.
- */
-static bool
+bool
 compatibility_matches(const SchemaCheck *check, Slice name, Facts *facts)
 {
 	bool		matched = false;
@@ -58,28 +54,25 @@ compatibility_matches(const SchemaCheck *check, Slice name, Facts *facts)
 	return matched;
 }
 
-static int
+int
 compatibility_find_name(const SchemaCheck *check, Slice name)
 {
 	int			i;
 
-	for (i = 0; i < check->n; i++)
+	for (i = 0; check->names != NULL && i < check->n; i++)
 		if (slice_equal(check->names[i], name))
 			return i;
 	return -1;
 }
 
-/*
- * Collects what is known about a property.  Returns false if nothing is said
- * about it anywhere.
- */
-static bool
-compatibility_property_facts(const Facts *facts, Slice name, Facts *property)
+/* Collects what is known about a property. */
+static Facts
+compatibility_property_facts(const Facts *facts, Slice name)
 {
-	bool		said = false;
+	Facts		property;
 	ListCell   *cell;
 
-	compatibility_no_facts(property);
+	compatibility_no_facts(&property);
 	foreach(cell, facts->nodes)
 	{
 		const SchemaNode *node = lfirst(cell);
@@ -89,13 +82,12 @@ compatibility_property_facts(const Facts *facts, Slice name, Facts *property)
 		bool		matched = i >= 0;
 
 		if (matched)
-			compatibility_add_fact(property, check->nodes[i]);
-		matched |= check != NULL && compatibility_matches(check, name, property);
+			compatibility_add_fact(&property, check->nodes[i]);
+		matched |= check != NULL && compatibility_matches(check, name, &property);
 		if (!matched && other != NULL)
-			compatibility_add_fact(property, other);
-		said |= matched || other != NULL;
+			compatibility_add_fact(&property, other);
 	}
-	return said;
+	return property;
 }
 
 static bool
@@ -107,31 +99,46 @@ compatibility_prove_property(Proof *proof, const Facts *facts, Slice name, const
 	 * a property that the other version leaves open is assumed not to be in
 	 * use
 	 */
-	return !compatibility_property_facts(facts, name, &property) ||
-		compatibility_prove(proof, &property, wide);
+	if (!compatibility_may_have(proof->place, name))
+		return true;
+	property = compatibility_property_facts(facts, name);
+	return compatibility_prove_at(proof, compatibility_place_property(proof->place, &name),
+								  &property, wide);
 }
 
 /*
- * Are the properties that the facts name, and for which wide has this schema,
- * valid against it?
+ * Are the properties that the other version names, and for which wide has this
+ * schema, valid against it?
  */
 static bool
 compatibility_prove_named(Proof *proof, const Facts *facts, const SchemaNode *wide,
-						  const SchemaCheck *check, const Pattern *pattern)
+						  const SchemaCheck *check, const Pattern *pattern, const SchemaCheck *names)
+{
+	bool		proved = true;
+	int			i;
+
+	for (i = 0; names->names != NULL && i < names->n; i++)
+		if (pattern != NULL ? pattern_matches(pattern, names->names[i]) :
+			check == NULL || (compatibility_find_name(check, names->names[i]) < 0 &&
+							  !compatibility_matches(check, names->names[i], NULL)))
+			proved &= compatibility_prove_property(proof, facts, names->names[i], wide);
+	return proved;
+}
+
+static bool
+compatibility_prove_all_named(Proof *proof, const Facts *facts, const SchemaNode *wide,
+							  const SchemaCheck *check, const Pattern *pattern)
 {
 	bool		proved = true;
 	ListCell   *cell;
 	int			i;
 
-	foreach(cell, facts->nodes)
+	foreach(cell, proof->place)
 	{
-		const SchemaCheck *fact = json_schema_check_of(lfirst(cell), CHECK_PROPERTIES);
+		const SchemaNode *node = lfirst(cell);
 
-		for (i = 0; fact != NULL && i < fact->n; i++)
-			if (pattern != NULL ? pattern_matches(pattern, fact->names[i]) :
-				check == NULL || (compatibility_find_name(check, fact->names[i]) < 0 &&
-								  !compatibility_matches(check, fact->names[i], NULL)))
-				proved &= compatibility_prove_property(proof, facts, fact->names[i], wide);
+		for (i = 0; i < node->nchecks; i++)
+			proved &= compatibility_prove_named(proof, facts, wide, check, pattern, &node->checks[i]);
 	}
 	return proved;
 }
@@ -145,7 +152,6 @@ compatibility_prove_pattern(Proof *proof, const Facts *facts, const Pattern *pat
 							const SchemaNode *wide)
 {
 	Facts		matching;
-	bool		open = true;
 	bool		closed = false;
 	ListCell   *cell;
 	int			i;
@@ -160,11 +166,11 @@ compatibility_prove_pattern(Proof *proof, const Facts *facts, const Pattern *pat
 		for (i = 0; check != NULL && i < check->npatterns; i++)
 			if (slice_equal(pattern_source(check->patterns[i]), pattern_source(pattern)))
 				compatibility_add_fact(&matching, check->pattern_nodes[i]);
-		open &= other == NULL && (check == NULL || check->npatterns == 0);
 		closed |= other != NULL && other->never && (check == NULL || check->npatterns == 0);
 	}
-	return compatibility_prove_named(proof, facts, wide, NULL, pattern) &&
-		(open || closed || compatibility_prove(proof, &matching, wide));
+	return compatibility_prove_all_named(proof, facts, wide, NULL, pattern) &&
+		(closed || !compatibility_may_have_others(proof->place) ||
+		 compatibility_prove_at(proof, compatibility_place_property(proof->place, NULL), &matching, wide));
 }
 
 bool
@@ -172,7 +178,8 @@ compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *
 						   const SchemaNode *wide)
 {
 	Facts		others;
-	bool		proved = compatibility_prove_named(proof, facts, wide, check, NULL);
+	List	   *place = compatibility_place_property(proof->place, NULL);
+	bool		proved = compatibility_prove_all_named(proof, facts, wide, check, NULL);
 	ListCell   *cell;
 	int			i;
 
@@ -192,10 +199,10 @@ compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *
 
 			for (j = 0; check != NULL && j < check->npatterns && !same; j++)
 				same = slice_equal(pattern_source(fact->patterns[i]), pattern_source(check->patterns[j]));
-			proved &= same || compatibility_prove(proof, &matching, wide);
+			proved &= same || compatibility_prove_at(proof, place, &matching, wide);
 		}
 	}
-	return proved & compatibility_prove(proof, &others, wide);
+	return proved & compatibility_prove_at(proof, place, &others, wide);
 }
 
 bool

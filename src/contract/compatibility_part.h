@@ -31,12 +31,16 @@ typedef struct ProofStep
 {
 	const struct ProofStep *outer;
 	const Facts *facts;
+	const List *place;
 	const SchemaNode *wide;
 } ProofStep;
 
 typedef struct Proof
 {
 	const ProofStep *steps;
+	List	   *place;			/* of SchemaNode *: what the narrow version says
+								 * about this part of the value, see
+								 * compatibility_place.c */
 	List	   *split;			/* the anyOf and oneOf whose cases are being
 								 * examined */
 	int			done;
@@ -66,6 +70,25 @@ extern void compatibility_no_facts(Facts *facts);
 /* Returns the types of the values that may be valid against the schema. */
 extern uint32 compatibility_types(const SchemaNode *node);
 
+/* --- compatibility_place.c --- */
+
+/* Returns the place of the whole value. */
+extern List *compatibility_place_of(SchemaNode *narrow);
+
+/* Returns the place of a property.  Without a name (NULL), it may be any of them. */
+extern List *compatibility_place_property(const List *outer, const Slice *name);
+
+/* Returns the place of an element.  With the index -1, it may be any of them. */
+extern List *compatibility_place_element(const List *outer, int index);
+
+/* May the value have a property of that name, or one that nothing names? */
+extern bool compatibility_may_have(const List *place, Slice name);
+extern bool compatibility_may_have_others(const List *place);
+
+/* The same as compatibility_prove for a part of the value. */
+extern bool compatibility_prove_at(Proof *proof, List *place, const Facts *facts,
+								   const SchemaNode *wide);
+
 /* --- compatibility_value.c: does the check of wide follow from the facts? --- */
 extern bool compatibility_prove_value(Proof *proof, const Facts *facts, const SchemaNode *wide,
 									  const SchemaCheck *check);
@@ -92,6 +115,15 @@ extern bool compatibility_prove_number(const Facts *facts, const SchemaCheck *ch
  */
 extern bool compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *check,
 									   const SchemaNode *wide);
+
+/* Returns the index of the name among those of the check, or -1. */
+extern int	compatibility_find_name(const SchemaCheck *check, Slice name);
+
+/*
+ * Does the name match a pattern of the check?  The schemas of all matching
+ * patterns are added to facts, unless that is NULL.
+ */
+extern bool compatibility_matches(const SchemaCheck *check, Slice name, Facts *facts);
 
 /*
  * Does the node refer to or combine other schemas, which may name properties,

@@ -305,7 +305,7 @@ json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue
 
 	for (i = 0; i < check->npatterns; i++)
 	{
-		json_schema_count(sight->run, 1 + key.len / 8);
+		json_schema_count(sight->run, pattern_steps(check->patterns[i], key));
 		if (!pattern_matches(check->patterns[i], key))
 			continue;
 		*matched = true;
@@ -314,14 +314,23 @@ json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue
 	return valid;
 }
 
+/* which properties are to be checked */
+typedef enum MemberChoice
+{
+	MEMBERS_ALL,
+	MEMBERS_PLAIN,				/* those that the schema names, if their schema
+								 * is plain */
+	MEMBERS_OTHER
+} MemberChoice;
+
 /*
  * Checks properties, patternProperties and additionalProperties.  The keys of
  * the object and the names of the schema are both in the order of jsonb, so
  * one pass over the two finds the properties.
  */
 static bool
-json_schema_check_properties(const SchemaCheck *check, const JsonbContainer *object,
-							 const SchemaSight *sight)
+json_schema_check_members(const SchemaCheck *check, const JsonbContainer *object,
+						  const SchemaSight *sight, MemberChoice choice)
 {
 	bool		valid = true;
 	int			name = 0;
@@ -331,17 +340,17 @@ json_schema_check_properties(const SchemaCheck *check, const JsonbContainer *obj
 	for (i = 0; i < JsonContainerSize(object) && (valid || sight->list != NULL); i++)
 	{
 		Slice		key = value_key_at(object, i);
-		bool		matched = false;
+		bool		matched;
 		JsonbValue	value;
 
 		while (name < check->n && json_schema_compare_keys(key, check->names[name]) > 0)
 			name++;
+		matched = name < check->n && slice_equal(key, check->names[name]);
 		value_at(object, i, &value);
-		if (name < check->n && slice_equal(key, check->names[name]))
-		{
-			matched = true;
+		if (matched && (choice == MEMBERS_ALL || check->nodes[name]->plain == (choice == MEMBERS_PLAIN)))
 			valid &= json_schema_run_child(check->nodes[name], sight, &value, key, -1);
-		}
+		if (choice == MEMBERS_PLAIN)
+			continue;
 		if (check->npatterns > 0)
 			valid &= json_schema_check_patterns(check, key, &value, sight, &matched);
 		if (!matched && check->rest != NULL)
@@ -350,6 +359,21 @@ json_schema_check_properties(const SchemaCheck *check, const JsonbContainer *obj
 			json_schema_mark(sight, i);
 	}
 	return valid;
+}
+
+/*
+ * Only the verdict counts without a list, so the plain properties come first:
+ * one of them tells whether the object is of that kind, and what is in it need
+ * not be looked at if it is not.
+ */
+static bool
+json_schema_check_properties(const SchemaCheck *check, const JsonbContainer *object,
+							 const SchemaSight *sight)
+{
+	if (!check->mixed || sight->list != NULL)
+		return json_schema_check_members(check, object, sight, MEMBERS_ALL);
+	return json_schema_check_members(check, object, sight, MEMBERS_PLAIN) &&
+		json_schema_check_members(check, object, sight, MEMBERS_OTHER);
 }
 
 bool

@@ -311,9 +311,41 @@ json_schema_compare_checks(const void *a, const void *b)
 	return (int) ((const SchemaCheck *) a)->kind - (int) ((const SchemaCheck *) b)->kind;
 }
 
+static bool
+json_schema_is_plain(const SchemaNode *node)
+{
+	return node->nchecks > 0 && node->checks[node->nchecks - 1].kind <= CHECK_CONST;
+}
+
+/* Does it look into an object or an array, or refer to other schemas? */
+static bool
+json_schema_is_deep(const SchemaNode *node)
+{
+	return node->nchecks > 0 && node->checks[node->nchecks - 1].kind >= CHECK_ITEMS;
+}
+
+/* Are some of the properties plain, while others, or those without a name, go deeper? */
+static bool
+json_schema_is_mixed(const SchemaCheck *check)
+{
+	bool		plain = false;
+	bool		deep = check->rest != NULL && json_schema_is_deep(check->rest);
+	int			i;
+
+	for (i = 0; i < check->n; i++)
+	{
+		plain |= check->nodes[i]->plain;
+		deep |= json_schema_is_deep(check->nodes[i]);
+	}
+	for (i = 0; i < check->npatterns; i++)
+		deep |= json_schema_is_deep(check->pattern_nodes[i]);
+	return plain && deep;
+}
+
 static void
 json_schema_finish_checks(SchemaNode *node)
 {
+	SchemaCheck *properties;
 	int			n = 0;
 	int			i;
 
@@ -323,6 +355,10 @@ json_schema_finish_checks(SchemaNode *node)
 	node->nchecks = n;
 	if (n > 1)
 		qsort(node->checks, n, sizeof(SchemaCheck), json_schema_compare_checks);
+	node->plain = json_schema_is_plain(node);
+	properties = json_schema_check_of(node, CHECK_PROPERTIES);
+	if (properties != NULL)
+		properties->mixed = json_schema_is_mixed(properties);
 	node->collects = json_schema_check_of(node, CHECK_UNEVALUATED_ITEMS) != NULL ||
 		json_schema_check_of(node, CHECK_UNEVALUATED_PROPERTIES) != NULL;
 }

@@ -94,6 +94,8 @@ typedef struct SchemaCheck
 	Pattern   **patterns;
 	SchemaNode **pattern_nodes;
 	SchemaNode *rest;			/* NULL if the keyword is not there */
+	bool		mixed;			/* some of the nodes are plain, and others go
+								 * deeper */
 	Slice		anchor;
 	FormatKind	format;
 	Slice		word;			/* $ref, $dynamicRef, format */
@@ -112,6 +114,7 @@ struct SchemaNode
 	SchemaResource *resource;
 	bool		never;			/* the schema is false */
 	bool		collects;		/* has an unevaluated... check */
+	bool		plain;			/* has only type, enum and const */
 	bool		visiting;		/* set while references are followed */
 	bool		visited;
 	int			nchecks;
@@ -140,8 +143,8 @@ struct JsonSchema
 {
 	MemoryContext context;
 	SchemaNode *root;
-	bool		asserts_formats;	/* format is an assertion in it, because
-									 * its vocabulary says so */
+	bool		is_dynamic;		/* what a reference leads to may depend on the
+								 * way to it */
 };
 
 /* bits of SchemaResource.vocabularies */
@@ -267,10 +270,22 @@ typedef struct SchemaScope
 	const SchemaResource *resource;
 } SchemaScope;
 
+/* whether a schema describes an object or an array */
+typedef struct SchemaVerdict
+{
+	const SchemaNode *node;
+	const JsonbContainer *container;
+	bool		valid;
+	bool		listed;			/* its faults are in the list */
+} SchemaVerdict;
+
 typedef struct SchemaRun
 {
+	MemoryContext context;		/* for what is kept */
 	int64		steps;
 	int			depth;
+	bool		remembers;		/* a verdict may be used again */
+	SchemaVerdict *verdicts;	/* NULL as long as the run is short */
 } SchemaRun;
 
 /* a value that is being checked, and what the caller wants to know about it */

@@ -258,7 +258,10 @@ json_schema_target(SchemaCompiler *c, SchemaCheck *check, const SchemaNode *node
 	if (anchor == NULL)
 		return NULL;
 	if (check->kind == CHECK_DYNAMIC_REF && anchor->dynamic)
+	{
 		check->anchor = anchor->name;
+		c->schema->is_dynamic = true;
+	}
 	return anchor->node;
 }
 

@@ -7,15 +7,25 @@
  * and stops at the first fault.  Only if there is one is this done again with
  * a list, to which each violated schema adds its faults.
  *
+ * If a schema is a union that contains itself, several of its branches may
+ * have the same schemas for the same part of the value, and so on at each
+ * level.  Verdicts are remembered, so that the work does not double each time.
+ *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
 #include "contract/json_schema_part.h"
 
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "protocol/number.h"
 #include "settings.h"
+#include "utils/memutils.h"
+
+/* how many verdicts are remembered, and after how many steps this begins */
+#define VERDICTS	4096
+#define SHORT_RUN	1000
 
 /* ------------------------------------------------------------------ bounds */
 
@@ -114,6 +124,9 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 				   const char *format,...)
 {
 	char	   *message;
+	char	   *path;
+	char	   *schema_path;
+	MemoryContext caller;
 	va_list		args;
 
 	if (sight->list == NULL)
@@ -126,28 +139,31 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 	va_start(args, format);
 	message = psprintf("%s %s", place_name(sight->place), text_of_format(format, args));
 	va_end(args);
-	problem_add_broken(sight->list, place_path(sight->place), json_schema_path(node, keyword),
+	path = place_path(sight->place);
+	schema_path = json_schema_path(node, keyword);
+	caller = MemoryContextSwitchTo(sight->run->context);
+	problem_add_broken(sight->list, path, schema_path,
 					   keyword != NULL ? keyword : node->keyword != NULL ? node->keyword : "false",
 					   message);
+	MemoryContextSwitchTo(caller);
 	return false;
 }
 
 /* ------------------------------------------- schemas that see the same value */
 
 /*
- * Runs one of several branches.  What it evaluates counts only if it succeeds.
- * Its faults are added to the list; the caller discards them if another branch
- * succeeds.
+ * Runs one of several branches without a list.  What it evaluates counts only
+ * if it succeeds.
  */
 static bool
-json_schema_run_branch(const SchemaNode *node, const SchemaSight *sight, ProblemList *list)
+json_schema_run_branch(const SchemaNode *node, const SchemaSight *sight)
 {
 	int			n = json_schema_children(sight->value);
 	SchemaSight branch = *sight;
 	bool		valid;
 	int			i;
 
-	branch.list = list;
+	branch.list = NULL;
 	if (sight->evaluated != NULL)
 	{
 		json_schema_count(sight->run, n / 16);
@@ -173,32 +189,38 @@ json_schema_check_all(const SchemaCheck *check, const SchemaSight *sight)
 	return valid;
 }
 
+/* Adds the faults of all branches, none of which has succeeded. */
+static bool
+json_schema_refuse_all(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
+{
+	const char *keyword = check->kind == CHECK_ONE_OF ? "oneOf" : "anyOf";
+	SchemaSight branch = *sight;
+	int			i;
+
+	branch.evaluated = NULL;
+	(void) json_schema_broken(sight, node, keyword, "matches none of the %d schemas of \"%s\".",
+							  check->n, keyword);
+	for (i = 0; i < check->n && sight->list != NULL; i++)
+		(void) json_schema_run(check->nodes[i], &branch);
+	return false;
+}
+
 /* Checks anyOf and oneOf. */
 static bool
 json_schema_check_some(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
 {
 	bool		one = check->kind == CHECK_ONE_OF;
-	int			n = sight->list != NULL ? sight->list->n : 0;
-	int			dropped = sight->list != NULL ? sight->list->dropped : 0;
 	int			matched = 0;
 	int			i;
 
-	(void) json_schema_broken(sight, node, one ? "oneOf" : "anyOf",
-							  "matches none of the %d schemas of \"%s\".", check->n,
-							  one ? "oneOf" : "anyOf");
 	for (i = 0; i < check->n; i++)
 	{
-		matched += json_schema_run_branch(check->nodes[i], sight, sight->list);
+		matched += json_schema_run_branch(check->nodes[i], sight);
 		if (one ? matched > 1 : matched > 0 && sight->evaluated == NULL)
 			break;
 	}
 	if (matched == 0)
-		return false;
-	if (sight->list != NULL)
-	{
-		sight->list->n = n;
-		sight->list->dropped = dropped;
-	}
+		return json_schema_refuse_all(node, check, sight);
 	return !one || matched == 1 ||
 		json_schema_broken(sight, node, "oneOf", "matches more than one schema of \"oneOf\".");
 }
@@ -206,7 +228,7 @@ json_schema_check_some(const SchemaNode *node, const SchemaCheck *check, const S
 static bool
 json_schema_check_if(const SchemaCheck *check, const SchemaSight *sight)
 {
-	const SchemaNode *next = json_schema_run_branch(check->nodes[0], sight, NULL) ?
+	const SchemaNode *next = json_schema_run_branch(check->nodes[0], sight) ?
 		check->nodes[1] : check->nodes[2];
 
 	return next == NULL || json_schema_run(next, sight);
@@ -314,6 +336,30 @@ json_schema_run_collecting(const SchemaNode *node, const SchemaSight *outer)
 	return valid;
 }
 
+/*
+ * Runs a schema that is neither true nor false.  What its messages consist of
+ * is freed, because there may be far more messages than the list keeps.
+ */
+static bool
+json_schema_run_object(const SchemaNode *node, const SchemaSight *sight)
+{
+	MemoryContext texts = NULL;
+	MemoryContext caller = CurrentMemoryContext;
+	bool		valid;
+
+	if (sight->list != NULL)
+	{
+		texts = AllocSetContextCreate(caller, "clutch faults", ALLOCSET_SMALL_SIZES);
+		MemoryContextSwitchTo(texts);
+	}
+	valid = node->collects ? json_schema_run_collecting(node, sight) :
+		json_schema_run_checks(node, sight);
+	MemoryContextSwitchTo(caller);
+	if (texts != NULL)
+		MemoryContextDelete(texts);
+	return valid;
+}
+
 bool
 json_schema_run(const SchemaNode *node, const SchemaSight *outer)
 {
@@ -328,9 +374,43 @@ json_schema_run(const SchemaNode *node, const SchemaSight *outer)
 	json_schema_enter(sight.run);
 	if (outer->scope == NULL || outer->scope->resource != node->resource)
 		sight.scope = &scope;
-	valid = node->collects ? json_schema_run_collecting(node, &sight) :
-		json_schema_run_checks(node, &sight);
+	valid = json_schema_run_object(node, &sight);
 	sight.run->depth--;
+	return valid;
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+/*
+ * Returns the place where this verdict is remembered, unless another one has
+ * taken it since.
+ */
+static SchemaVerdict *
+json_schema_verdict(SchemaRun *run, const SchemaNode *node, const JsonbContainer *container)
+{
+	const void *key[] = {node, container};
+
+	if (run->verdicts == NULL)
+		run->verdicts = MemoryContextAllocZero(run->context, VERDICTS * sizeof(SchemaVerdict));
+	return &run->verdicts[hash_bytes((const unsigned char *) key, sizeof(key)) % VERDICTS];
+}
+
+static bool
+json_schema_run_remembering(const SchemaNode *node, const SchemaSight *sight)
+{
+	const JsonbContainer *container = sight->value->val.binary.data;
+	SchemaVerdict *verdict = json_schema_verdict(sight->run, node, container);
+	bool		is_listing = sight->list != NULL;
+	bool		valid;
+
+	if (verdict->node == node && verdict->container == container &&
+		(verdict->valid || verdict->listed || !is_listing))
+	{
+		json_schema_count(sight->run, 1);
+		return verdict->valid;
+	}
+	valid = json_schema_run(node, sight);
+	*verdict = (SchemaVerdict) {node, container, valid, is_listing};
 	return valid;
 }
 
@@ -344,7 +424,8 @@ json_schema_run_child(const SchemaNode *node, const SchemaSight *sight, const Js
 	inside.value = child;
 	inside.place = &place;
 	inside.evaluated = NULL;
-	return json_schema_run(node, &inside);
+	return child->type == jbvBinary && sight->run->remembers && sight->run->steps > SHORT_RUN ?
+		json_schema_run_remembering(node, &inside) : json_schema_run(node, &inside);
 }
 
 bool
@@ -352,13 +433,17 @@ json_schema_validate(const JsonSchema *schema, const JsonbValue *value, const ch
 					 ProblemList *list)
 {
 	DocumentPlace place = {.base = base};
-	SchemaRun	run = {0};
+	SchemaRun	run = {.context = CurrentMemoryContext, .remembers = !schema->is_dynamic};
 	SchemaSight sight = {&run, value, &place, NULL, NULL, NULL};
 	bool		valid = json_schema_run(schema->root, &sight);
 
-	if (valid || list == NULL)
-		return valid;
-	run = (SchemaRun) {0};
-	sight.list = list;
-	return json_schema_run(schema->root, &sight);
+	if (!valid && list != NULL)
+	{
+		run.steps = 0;
+		sight.list = list;
+		(void) json_schema_run(schema->root, &sight);
+	}
+	if (run.verdicts != NULL)
+		pfree(run.verdicts);
+	return valid;
 }

@@ -21,6 +21,7 @@
 struct Pattern
 {
 	Slice		source;
+	PatternReach reach;
 	regex_t		regex;
 	bool		compiled;		/* the regex has allocated memory */
 	MemoryContextCallback callback;
@@ -59,7 +60,7 @@ Pattern *
 pattern_compile(Slice source, const char **fault)
 {
 	Pattern    *pattern = palloc0(sizeof(Pattern));
-	char	   *translated = pattern_translate(source, fault);
+	char	   *translated = pattern_translate(source, &pattern->reach, fault);
 	pg_wchar   *wide;
 	int			len;
 	int			status;
@@ -102,6 +103,14 @@ Slice
 pattern_source(const Pattern *pattern)
 {
 	return pattern->source;
+}
+
+int64
+pattern_steps(const Pattern *pattern, Slice text)
+{
+	double		looked_at = pattern->reach.characters + (double) pattern->reach.endless * text.len;
+
+	return 1 + text.len / 8 + (int64) (looked_at * text.len / 256);
 }
 
 bool

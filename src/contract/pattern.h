@@ -33,6 +33,13 @@ extern bool pattern_is_valid(Slice source);
 
 extern Slice pattern_source(const Pattern *pattern);
 
+/*
+ * Returns how many steps of clutch.max_schema_steps it takes to find out
+ * whether it matches.  Lookarounds without limit take steps with the square of
+ * the length, as they take time.
+ */
+extern int64 pattern_steps(const Pattern *pattern, Slice text);
+
 /* Does it match some part of the text? */
 extern bool pattern_matches(const Pattern *pattern, Slice text);
 

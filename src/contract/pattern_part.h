@@ -11,12 +11,6 @@
 #include "base/text.h"
 
 /*
- * Translates a pattern into an advanced regular expression, palloc'd.  Returns
- * NULL and sets *fault if it cannot be translated.
- */
-extern char *pattern_translate(Slice source, const char **fault);
-
-/*
  * the size of a part of a pattern after its repetitions by count have been
  * written out as copies
  */
@@ -27,7 +21,19 @@ typedef struct PatternExtent
 	double		optional;		/* those next to one another that may be left
 								 * out */
 	bool		is_empty;		/* it may match the empty text */
+	bool		is_endless;		/* it repeats something without limit */
 } PatternExtent;
+
+/*
+ * how far its lookarounds look, all together.  The engine makes each of them
+ * anew at every character, except for those at the start of the text.
+ */
+typedef struct PatternReach
+{
+	double		characters;
+	int			endless;		/* the number of those that may look at the
+								 * whole text */
+} PatternReach;
 
 typedef struct PatternGroup PatternGroup;
 
@@ -38,11 +44,14 @@ typedef struct PatternSize
 								 * the innermost one */
 	int			open;			/* index of the innermost one */
 	PatternExtent last;			/* what was read last */
+	bool		at_start;		/* the position can only be the start of the
+								 * text */
+	PatternReach reach;
 } PatternSize;
 
 extern void pattern_size_begin(PatternSize *size, int most_groups);
 extern void pattern_size_character(PatternSize *size);
-extern void pattern_size_open(PatternSize *size);
+extern void pattern_size_open(PatternSize *size, bool is_lookaround);
 extern void pattern_size_alternative(PatternSize *size);
 extern void pattern_size_close(PatternSize *size);
 
@@ -50,12 +59,18 @@ extern void pattern_size_close(PatternSize *size);
  * Repeats what was read last: there are "copies" of it, "least" of which must
  * match.
  */
-extern void pattern_size_repeat(PatternSize *size, long least, long copies);
+extern void pattern_size_repeat(PatternSize *size, long least, long copies, bool is_endless);
 
 /*
  * Returns NULL if the pattern is small enough, and otherwise the end of a
  * sentence that begins with it.
  */
 extern const char *pattern_size_fault(const PatternSize *size);
+
+/*
+ * Translates a pattern into an advanced regular expression, palloc'd, and sets
+ * *reach.  Returns NULL and sets *fault if it cannot be translated.
+ */
+extern char *pattern_translate(Slice source, PatternReach *reach, const char **fault);
 
 #endif							/* CLUTCH_PATTERN_PART_H */

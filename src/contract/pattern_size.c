@@ -25,6 +25,8 @@ struct PatternGroup
 	bool		was_empty;		/* the value before the last part was added */
 	bool		has_empty;		/* an alternative before the last one may be
 								 * empty */
+	bool		is_lookaround;
+	bool		at_start;		/* a lookaround at the start of the text */
 };
 
 void
@@ -32,7 +34,9 @@ pattern_size_begin(PatternSize *size, int most_groups)
 {
 	size->groups = palloc(sizeof(PatternGroup) * (most_groups + 1));
 	size->open = -1;
-	pattern_size_open(size);
+	size->at_start = false;
+	size->reach = (PatternReach) {0};
+	pattern_size_open(size, false);
 }
 
 static void
@@ -44,7 +48,9 @@ pattern_size_add(PatternSize *size, PatternExtent last)
 	group->extent.optional += last.optional;
 	group->was_empty = group->extent.is_empty;
 	group->extent.is_empty = group->was_empty && last.is_empty;
+	group->extent.is_endless |= last.is_endless;
 	size->last = last;
+	size->at_start = false;
 }
 
 void
@@ -54,9 +60,14 @@ pattern_size_character(PatternSize *size)
 }
 
 void
-pattern_size_open(PatternSize *size)
+pattern_size_open(PatternSize *size, bool is_lookaround)
 {
-	size->groups[++size->open] = (PatternGroup) {.extent.is_empty = true};
+	size->groups[++size->open] = (PatternGroup) {
+		.extent.is_empty = true,
+		.is_lookaround = is_lookaround,
+		.at_start = is_lookaround && size->at_start
+	};
+	size->at_start = false;
 }
 
 void
@@ -66,6 +77,7 @@ pattern_size_alternative(PatternSize *size)
 
 	group->has_empty = group->has_empty || group->extent.is_empty;
 	group->extent.is_empty = true;
+	size->at_start = false;
 }
 
 /*
@@ -81,10 +93,17 @@ pattern_size_close(PatternSize *size)
 	size->open--;
 	group.extent.is_empty = group.extent.is_empty || group.has_empty;
 	pattern_size_add(size, group.extent);
+	size->at_start = group.at_start;
+	if (!group.is_lookaround || group.at_start)
+		return;
+	if (group.extent.is_endless)
+		size->reach.endless++;
+	else
+		size->reach.characters += group.extent.characters;
 }
 
 void
-pattern_size_repeat(PatternSize *size, long least, long copies)
+pattern_size_repeat(PatternSize *size, long least, long copies, bool is_endless)
 {
 	PatternGroup *group = &size->groups[size->open];
 	PatternExtent once = size->last;
@@ -99,6 +118,7 @@ pattern_size_repeat(PatternSize *size, long least, long copies)
 	group->extent.characters += all.characters - once.characters;
 	group->extent.optional += all.optional - once.optional;
 	group->extent.is_empty = group->was_empty && all.is_empty;
+	group->extent.is_endless |= is_endless;
 	size->last = all;
 }
 

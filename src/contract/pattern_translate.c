@@ -289,6 +289,23 @@ pattern_put_brackets(Translation *t)
 
 /* ------------------------------------------------------- groups and repeats */
 
+/* Translates the beginning of a lookaround.  Returns false if there is none. */
+static bool
+pattern_put_lookaround(Translation *t)
+{
+	static const char *const beginnings[] = {"?=", "?!", "?<=", "?<!"};
+	int			i;
+
+	for (i = 0; i < lengthof(beginnings); i++)
+		if (pattern_take(t, beginnings[i]))
+		{
+			pattern_size_open(&t->size, true);
+			appendStringInfo(&t->out, "(%s", beginnings[i]);
+			return true;
+		}
+	return false;
+}
+
 /*
  * Translates what follows (.  Nothing can refer to a group, so none captures.
  */
@@ -298,17 +315,11 @@ pattern_put_group(Translation *t)
 	const char *name_end;
 
 	t->repeatable = false;
-	pattern_size_open(&t->size);
+	if (pattern_put_lookaround(t))
+		return;
+	pattern_size_open(&t->size, false);
 	if (pattern_take(t, "?:") || pattern_peek(t, 0) != '?')
 		pattern_put(t, "(?:");
-	else if (pattern_take(t, "?="))
-		pattern_put(t, "(?=");
-	else if (pattern_take(t, "?!"))
-		pattern_put(t, "(?!");
-	else if (pattern_take(t, "?<="))
-		pattern_put(t, "(?<=");
-	else if (pattern_take(t, "?<!"))
-		pattern_put(t, "(?<!");
 	else if (pattern_take(t, "?<") &&
 			 (name_end = memchr(t->in.s + t->at, '>', t->in.len - t->at)) != NULL)
 	{
@@ -370,7 +381,7 @@ pattern_put_bound(Translation *t, int len)
 	bool		is_open = comma != NULL && comma[1] == '}';
 	long		most = comma == NULL || is_open ? least : strtol(comma + 1, NULL, 10);
 
-	pattern_size_repeat(&t->size, least, Max(least, most));
+	pattern_size_repeat(&t->size, least, Max(least, most), is_open);
 	t->at += len;
 	if (least > most)
 		t->fault = "has a repetition whose first number is greater than its second one.";
@@ -400,7 +411,7 @@ pattern_put_quantifier(Translation *t)
 		pattern_put_bound(t, bound);
 	else
 	{
-		pattern_size_repeat(&t->size, c == '+' ? 1 : 0, 1);
+		pattern_size_repeat(&t->size, c == '+' ? 1 : 0, 1, c != '?');
 		appendStringInfoChar(&t->out, c);
 		t->at++;
 	}
@@ -424,6 +435,8 @@ pattern_put_character(Translation *t, char c)
 		pattern_size_alternative(&t->size);
 	else if (t->repeatable)
 		pattern_size_character(&t->size);
+	else if (c == '^' && t->at == 1)
+		t->size.at_start = true;
 	if (c == '.')
 		pattern_put(t, NO_LINE_BREAK);
 	else if (c == '{' || c == '}' || c == ']')
@@ -472,7 +485,7 @@ pattern_put_next(Translation *t)
 }
 
 char *
-pattern_translate(Slice source, const char **fault)
+pattern_translate(Slice source, PatternReach *reach, const char **fault)
 {
 	Translation t = {.in = source};
 
@@ -480,6 +493,7 @@ pattern_translate(Slice source, const char **fault)
 	pattern_size_begin(&t.size, source.len);
 	while (!pattern_is_over(&t))
 		pattern_put_next(&t);
+	*reach = t.size.reach;
 	*fault = t.fault != NULL ? t.fault : pattern_size_fault(&t.size);
 	return *fault == NULL ? t.out.data : NULL;
 }

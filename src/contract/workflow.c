@@ -90,13 +90,13 @@ workflow_split_name(Slice text, Slice *name, int *version)
 	*version = 0;
 	if (!slice_present(number))
 		return;
-	for (i = 0; i < number.len; i++)
+	for (i = 0; i < number.len && value <= PG_INT32_MAX; i++)
 	{
-		if (number.s[i] < '0' || number.s[i] > '9' || value > PG_INT32_MAX / 10 - 1)
+		if (number.s[i] < '0' || number.s[i] > '9')
 			break;
 		value = value * 10 + (number.s[i] - '0');
 	}
-	*version = i == number.len && value > 0 ? (int) value : -1;
+	*version = i == number.len && value > 0 && value <= PG_INT32_MAX ? (int) value : -1;
 }
 
 char *
@@ -266,6 +266,21 @@ workflow_last_version(Slice name)
 	return version;
 }
 
+static int
+workflow_next_version(Slice name)
+{
+	int			last = workflow_last_version(name);
+
+	if (last == PG_INT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("/version", "NUMBER_OUT_OF_RANGE"),
+				 errmsg("version %d of workflow \"%.*s\" is the last one that there can be",
+						last, name.len, name.s),
+				 errhint("Register the workflow under another name.")));
+	return last + 1;
+}
+
 int
 workflow_register(Jsonb *document)
 {
@@ -298,7 +313,7 @@ workflow_register(Jsonb *document)
 				 errmsg("version %d of workflow \"%.*s\" is registered with another definition",
 						version, workflow.name.len, workflow.name.s),
 				 errhint("A version never changes. Leave the version out to register the next one.")));
-	version = workflow.version > 0 ? (int) workflow.version : workflow_last_version(workflow.name) + 1;
+	version = workflow.version > 0 ? (int) workflow.version : workflow_next_version(workflow.name);
 	workflow_insert(workflow.name, version, definition);
 	return version;
 }

@@ -335,16 +335,23 @@ cron_is_preferred(pg_tz *zone, TimestampTz at, struct pg_tm *tm)
 		local + offset * USECS_PER_SEC == at;
 }
 
+/* Returns when the day begins: if its midnight comes twice, the first time. */
 static TimestampTz
 cron_begin_of_day(pg_tz *zone, int date)
 {
 	struct pg_tm tm = {0};
 	Timestamp	local;
+	TimestampTz begin;
+	int			before;
+	int			minute;
 
 	j2date(date, &tm.tm_year, &tm.tm_mon, &tm.tm_mday);
 	if (tm2timestamp(&tm, 0, NULL, &local) != 0)
 		return 0;
-	return local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
+	begin = local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC;
+	while (cron_local_time(zone, begin - USECS_PER_MINUTE, &tm, &before, &minute) && before == date)
+		begin -= USECS_PER_MINUTE;
+	return begin;
 }
 
 /*

@@ -199,6 +199,13 @@ bool
 fields_integer(Fields *f, int field, Presence presence,
 			   int64 least, int64 most, int64 *number)
 {
+	return fields_limited_integer(f, field, presence, least, most, NULL, number);
+}
+
+bool
+fields_limited_integer(Fields *f, int field, Presence presence,
+					   int64 least, int64 most, const char *setting, int64 *number)
+{
 	const JsonbValue *value = fields_value(f, field, presence);
 	DocumentPlace place = fields_place(f, field);
 
@@ -215,7 +222,8 @@ fields_integer(Fields *f, int field, Presence presence,
 
 	if (number_is_integer(value->val.numeric))
 		place_fault(&place, f->list, "NUMBER_OUT_OF_RANGE",
-					"must be between " INT64_FORMAT " and " INT64_FORMAT ".", least, most);
+					"must be between " INT64_FORMAT " and " INT64_FORMAT "%s.", least, most,
+					setting != NULL ? psprintf(" (setting %s)", setting) : "");
 	else
 		place_fault(&place, f->list, "WRONG_TYPE", "has a fraction; it must be an integer.");
 	return false;

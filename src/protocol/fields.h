@@ -87,6 +87,11 @@ extern bool fields_time(Fields *f, int field, Presence presence, TimestampTz *t)
 extern bool fields_bool(Fields *f, int field, Presence presence, bool *value);
 extern bool fields_integer(Fields *f, int field, Presence presence,
 						   int64 least, int64 most, int64 *value);
+
+/* The same where "most" is imposed by a setting, which is named. */
+extern bool fields_limited_integer(Fields *f, int field, Presence presence,
+								   int64 least, int64 most, const char *setting, int64 *value);
+
 /* Returns an optional number that must not be negative, or NULL. */
 extern Numeric fields_amount(Fields *f, int field);
 

@@ -44,8 +44,8 @@ suspension_read_children(Fields *f, int field)
 	 */
 	if (!fields_present(f, field) || f->values[field].type != jbvNumeric)
 		return fields_word(f, field, OPTIONAL, words);
-	return fields_integer(f, field, OPTIONAL, 1, f->list->limits->max_list, &count) ?
-		(int) count : JOIN_NONE;
+	return fields_limited_integer(f, field, OPTIONAL, 1, f->list->limits->max_list,
+								  "clutch.max_list", &count) ? (int) count : JOIN_NONE;
 }
 
 /*

@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 123);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 142);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -120,6 +120,18 @@ SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FOR
 FROM unnest('{"^(a{1,200}){1,200}$", "^(a{1,200}){1,13}$", "((ab){200}){1,7}", "(((a{10}b){10}c){10}d){10}", "^(a?b?c?d?){250}$", "^((a|b|c|d){0,20}){0,24}$", "^((a?){200}){10}$", "((a*|b){9}){50}", "(?=(a{99}b){30})x"}'::text[]) p;
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), 'registered', 'not too large: ' || p)
 FROM unnest('{"^(a{1,200}){1,10}$", "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){1,20}[a-z]{2,63}$", "^[a-z]{0,255}@[a-z]{0,255}[.][a-z]{0,255}$", "((a+b?)*c){255}", "^(a?){255}$", "^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$", "(a?b?c?x){250}"}'::text[]) p;
+-- a lookaround without limit, anywhere but at the start, takes time with the square of the length
+CREATE FUNCTION pg_temp.looks(pattern text, length int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN coalesce(pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(repeat('a', length - 2) || 'B1')), 'valid');
+EXCEPTION WHEN SQLSTATE '54000' THEN
+	RETURN 'too many steps';
+END $$;
+SELECT is(pg_temp.looks(pattern, length), wanted, format('%s on %s bytes', pattern, length)) FROM (VALUES
+	('(?=.*[A-Z])(?=.*[0-9]).{8,}', 10000, 'valid'), ('(?=.*[A-Z])(?=.*[0-9]).{8,}', 12000, 'too many steps'),
+	('^(?=.*[A-Z])(?=.*[0-9]).{8,}$', 200000, 'valid'), ('^(?!.*(?=[a-z]{5,}B)x)', 20000, 'too many steps'), ('^(?:(?=.+B)a)', 20000, 'too many steps'),
+	('^a*(?!.*x)a', 20000, 'too many steps'), ('^c|(?=.*B)a', 20000, 'too many steps'), ('b|^(?=.*B)a', 20000, 'too many steps'),
+	('(?=a{200}B)a', 20000, 'valid'), ('a(?=a?B)(?<=[a-z])\b|1$', 200000, 'valid')) v(pattern, length, wanted);
 
 -- ------------------------------------------------------------------- formats
 SET clutch.assert_formats = on;
@@ -206,5 +218,32 @@ DELETE FROM clutch.payload_type WHERE payload_type = 'test.case';
 SELECT clutch.register_schema('test.case', (SELECT jsonb_build_object('$ref', '#/$defs/d0', '$defs', jsonb_object_agg('d' || i, CASE WHEN i = 40 THEN '{"type": "string"}'::jsonb
 	ELSE jsonb_build_object('allOf', jsonb_build_array(jsonb_build_object('$ref', '#/$defs/d' || i + 1), jsonb_build_object('$ref', '#/$defs/d' || i + 1))) END)) FROM generate_series(0, 40) i)) \g /dev/null
 SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.case', '"x"')$$, '54000', NULL, 'references that double at each level run into the limit of steps');
+
+-- a union that contains itself: each node of a syntax tree is of one of six kinds
+CREATE FUNCTION pg_temp.tree(leaf jsonb, node text, depth int) RETURNS jsonb LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..depth LOOP
+		leaf := replace(node, '?', leaf::text)::jsonb;
+	END LOOP;
+	RETURN leaf;
+END $$;
+CREATE FUNCTION pg_temp.union(keyword text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('$ref', '#/$defs/node', '$defs', jsonb_build_object('node', jsonb_build_object('type', 'object', keyword, jsonb_agg(jsonb_build_object(
+		'required', jsonb_build_array('kind'), 'properties', jsonb_build_object('kind', jsonb_build_object('const', kind), 'left', '{"$ref": "#/$defs/node"}'::jsonb, 'args', '{"items": {"$ref": "#/$defs/node"}}'::jsonb))))))
+	FROM unnest('{number,negate,add,multiply,call,if}'::text[]) kind
+$$;
+SELECT is(pg_temp.faults(pg_temp.union(keyword), pg_temp.tree('{"kind": "if"}', node, 50)), NULL, 'a valid tree of a recursive ' || keyword || ': ' || node)
+FROM unnest('{oneOf,anyOf}'::text[]) keyword, unnest(ARRAY['{"kind": "if", "left": ?}', '{"kind": "if", "args": [?]}']) node;
+SELECT is(pg_temp.faults(pg_temp.union('oneOf'), (SELECT jsonb_build_object('kind', 'call', 'args', jsonb_agg('{"kind": "add", "args": []}'::jsonb)) FROM generate_series(1, 8000))), NULL,
+	'a node of another kind is not looked into, so a long list takes few steps');
+SELECT is(cardinality(string_to_array(pg_temp.faults(pg_temp.union('oneOf'), pg_temp.tree('{"kind": "iff"}', '{"kind": "if", "args": [?]}', 3)), ', ')), 4 + 3 * 5 + 6, 'and of one that is not, each fault is listed once');
+SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', pg_temp.tree('{"kind": "iff"}', '{"kind": "if", "args": [?]}', 50))), 100::bigint, 'however deep it is');
+-- the same fault a hundred thousand times
+CREATE FUNCTION pg_temp.peak() RETURNS int LANGUAGE sql AS
+$$ SELECT (regexp_match(pg_read_file('/proc/self/status', 0, 8192), 'VmHWM:\s+(\d+) kB'))[1]::int / 1024 $$;
+SELECT pg_temp.peak() AS before \gset
+SELECT is(pg_temp.faults((SELECT jsonb_build_object('$ref', '#/$defs/d0', '$defs', jsonb_object_agg('d' || i, CASE WHEN i = 16 THEN '{"type": "string"}'::jsonb
+	ELSE jsonb_build_object('allOf', jsonb_build_array(jsonb_build_object('$ref', '#/$defs/d' || i + 1), jsonb_build_object('$ref', '#/$defs/d' || i + 1))) END)) FROM generate_series(0, 16) i), '1'), ' type', 'a fault that is found again and again');
+SELECT cmp_ok(pg_temp.peak() - :before, '<', 20, 'takes the memory of one');
 
 SELECT * FROM finish();

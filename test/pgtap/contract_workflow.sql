@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(156);
+SELECT plan(160);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -253,6 +253,14 @@ SELECT is((SELECT string_agg(run_id, ' ' ORDER BY run_id) FROM clutch.run_workfl
 SELECT is(clutch.unregister_workflow('product-research', 1), false, 'when the runs are gone,');
 SELECT is((SELECT count(*) FROM clutch.workflow WHERE name = 'product-research' AND version = 1), 0::bigint, 'so is the version that was kept for them');
 SELECT throws_ok($$SELECT clutch.unregister_workflow('report', 0)$$, '22023', 'argument "version" must be at least 1, not 0', 'versions begin with 1');
+
+-- --------------------------------------------------------- the last of all versions
+SELECT is(clutch.register_workflow('{"workflow": "last", "version": 2147483647, "steps": [{"id": "a"}]}'), 2147483647, 'a version may be as high as an integer');
+SELECT throws_ok($$SELECT clutch.register_workflow('{"workflow": "last", "steps": [{"id": "b"}]}')$$, '22023', 'version 2147483647 of workflow "last" is the last one that there can be', 'after which there is none');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:lois', run_id => 'run:last', thread_id => 'last', task_id => 'last', meta => '{"clutch": {"workflow": "last@2147483647"}}')) \g /dev/null
+SELECT is((SELECT version FROM clutch.run_workflow WHERE run_id = 'run:last'), 2147483647, 'a run can name it');
+SELECT is((SELECT count(*) FROM (SELECT fixture.fault(format($$SELECT clutch.send(clutch.envelope('task.request', 'agent:lois', run_id => 'run:beyond', thread_id => 'last', task_id => 'beyond', meta => '{"clutch": {"workflow": "last@%s"}}'))$$, n)) AS fault
+	FROM unnest('{2147483648,4294967296,9999999999,99999999999999999999999}'::text[]) n) f WHERE fault ~ '/meta/clutch/workflow'), 4::bigint, 'but none beyond it');
 
 -- ------------------------------------------------------------------------ roles
 CREATE ROLE clutch_test_flow;

@@ -2,7 +2,7 @@
 -- and a refusal names limit and value.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(52);
+SELECT plan(54);
 
 CREATE FUNCTION pg_temp.with_payload(payload jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT doc || jsonb_build_object('payload', payload) FROM fixture WHERE name = 'envelope_1_1' $$;
@@ -45,6 +45,12 @@ FROM clutch.validate(pg_temp.with_payload(pg_temp.many(50000)));
 SET clutch.max_nodes = 100;
 SELECT is(pg_temp.faults(pg_temp.with_payload(pg_temp.many(100))), ' TOO_MANY_NODES', 'clutch.max_nodes is the limit');
 RESET clutch.max_nodes;
+
+-- ----------------------------------------------------------------- children
+SELECT fixture.answers($$SELECT path, message FROM clutch.validate(clutch.envelope('task.request', 'agent:a', '{agent:b}', meta => '{"clutch": {"join": 65}}'))$$,
+	$$VALUES ('/meta/clutch/join', '"join" must be between 1 and 64 (setting clutch.max_list).')$$, 'so many children can be joined');
+SELECT fixture.answers($$SELECT path, message FROM clutch.validate(clutch.envelope('task.progress', 'agent:a', '{agent:b}', payload => '{"state": "suspended"}', meta => '{"clutch": {"wait": {"children": 65}}}')) WHERE path ~ 'wait'$$,
+	$$VALUES ('/meta/clutch/wait/children', '"children" must be between 1 and 64 (setting clutch.max_list).')$$, 'or waited for');
 
 -- ------------------------------------------------------------------ numbers
 SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', n::numeric))), 'valid', 'the number ' || left(n, 30))
