@@ -137,7 +137,7 @@ dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 				 errproblem("/id", "ID_REUSED"),
 				 errmsg("id \"%.*s\" was used in this run for another envelope (seq " INT64_FORMAT ")",
 						event->envelope.id.len, event->envelope.id.s, seq),
-				 errhint("Give a new message a new id; a resend repeats the envelope unchanged.")));
+				 errhint("Give a new message a new id; a resend repeats the envelope unchanged, or calls clutch.envelope with the same arguments.")));
 }
 
 static bool
