@@ -40,7 +40,7 @@ typedef struct Claim
 	bool		is_paused;
 	int64		lease;
 	bool		is_wary;		/* tasks are accepted in savepoints */
-	int			failed;			/* how many could not be accepted */
+	List	   *failed;			/* Slice *, those that could not be accepted */
 	List	   *tasks;			/* Task *, claimed so far */
 } Claim;
 
@@ -98,23 +98,36 @@ claim_take(Task *task, void *arg)
 		claim_accept(task, claim->agent_id, claim->lease);
 		claim->tasks = lappend(claim->tasks, task);
 	}
-	accepting = claim->failed > 0;
+	accepting = claim->failed != NIL;
 	error_context_stack = context.previous;
 	return !is_over;
 }
 
+static bool
+claim_has_failed(const Claim *claim, Slice task_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, claim->failed)
+		if (slice_equal(*(Slice *) lfirst(cell), task_id))
+			return true;
+	return false;
+}
+
 /*
  * Passes over a task that cannot be accepted, so that it does not keep the
- * agent from the others.
+ * agent from the others.  A claim that finds nothing else looks at it again.
  */
 static void
 claim_fail(Slice task_id, ErrorData *error, void *arg)
 {
 	Claim	   *claim = arg;
 
-	if (savepoint_failed_by_chance(error) || claim->failed == MOST_FAILED)
+	if (claim_has_failed(claim, task_id))
+		return;
+	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED)
 		ReThrowError(error);
-	claim->failed++;
+	claim->failed = slice_list_add(claim->failed, task_id);
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%.*s\" cannot be claimed: %s", task_id.len, task_id.s, error->message),

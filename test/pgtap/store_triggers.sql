@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(24);
+SELECT plan(25);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.retry_max = 0;
@@ -65,7 +65,7 @@ SELECT clutch.rebuild() \g /dev/null
 -- --------------------------------------------------------- one that refuses
 -- the second of three tasks whose deadline has passed cannot be ended
 CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not %', NEW.task_id; END $$;
-SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 99}}') \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:late' || n,
 	meta => jsonb_build_object('clutch', jsonb_build_object('deadline', '2099-01-01T00:00:0' || n || 'Z')))) FROM generate_series(1, 3) n \g /dev/null
 CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:late2' AND NEW.type = 'task.timeout') EXECUTE FUNCTION pg_temp.refuse();
@@ -100,13 +100,17 @@ SET client_min_messages = error;
 SELECT is(pg_temp.claimed(3), 'task:get1 1, task:get3 1', 'the next claim of the session passes over it');
 SELECT is(pg_temp.state('get2'), 'assigned', 'and leaves it where it is');
 SELECT is(pg_temp.claimed(3), NULL, 'so do later ones, which have nothing else');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:none' || n)) FROM generate_series(1, 15) n \g /dev/null
+DROP TRIGGER refuse ON clutch.events;
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id ~ 'task:(none|get2)' AND NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
+SELECT is(pg_temp.claimed(20), NULL, 'however many times one claim looks at each');
+SELECT clutch.cancel('task:none' || n) FROM generate_series(1, 15) n \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:get4')) \g /dev/null
 SELECT is(pg_temp.claimed(1), 'task:get4 1', 'or have only what came later');
 DROP TRIGGER refuse ON clutch.events;
 SELECT is(pg_temp.claimed(3), 'task:get2 1', 'it can be claimed when the trigger allows it');
 -- what refuses every task is no reason to pass over all of them
 SELECT clutch.finish('agent:lee', task_id) FROM clutch.tasks WHERE status = 'running' AND agent_id = 'agent:lee' \g /dev/null
-SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 99}}') \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:all' || n)) FROM generate_series(1, 20) n \g /dev/null
 CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
 SELECT is(pg_temp.claim_fails(99), 'not task:all1: while claiming task "task:all1"', 'if every task is refused, the first claim says so');
