@@ -44,7 +44,7 @@ CREATE FUNCTION clutch.envelope(
 	AS 'MODULE_PATHNAME', 'clutch_envelope'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.envelope IS
-	'builds an envelope; missing IDs are generated, or derived from the sender and the idempotency_key; without to_agents it goes to the orchestrator';
+	'builds an envelope; missing IDs are generated, or derived from the sender and the idempotency_key or id; without to_agents it goes to the orchestrator';
 
 CREATE FUNCTION clutch.from_legacy(envelope jsonb) RETURNS jsonb
 	AS 'MODULE_PATHNAME', 'clutch_from_legacy'

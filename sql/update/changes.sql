@@ -469,6 +469,9 @@ CREATE OR REPLACE FUNCTION clutch.reads_all() RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_reads_all' LANGUAGE C STABLE PARALLEL SAFE SUPPORT clutch.policy_support;
 COMMENT ON FUNCTION clutch.reads_all() IS 'whether the role may read the whole log';
 
+COMMENT ON FUNCTION clutch.envelope IS
+	'builds an envelope; missing IDs are generated, or derived from the sender and the idempotency_key or id; without to_agents it goes to the orchestrator';
+
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 

@@ -160,13 +160,13 @@ envelope_inherit_from_parent(Draft *draft)
 }
 
 /*
- * Only a role that speaks for the sender may learn which IDs its key stands
- * for.
+ * Only a role that speaks for the sender may learn which IDs its key or its id
+ * stands for.
  */
 static void
 envelope_take_secret(Draft *draft)
 {
-	if (!slice_present(draft->idempotency_key))
+	if (!draft_derives_ids(draft))
 		return;
 	if (slice_present(draft->from_agent))
 		principal_require(draft->from_agent, "from_agent");

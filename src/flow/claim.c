@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/savepoint.h"
 #include "flow/agenda.h"
 #include "flow/claim.h"
 #include "flow/displace.h"
@@ -38,8 +39,22 @@ typedef struct Claim
 	Slice		agent_id;
 	bool		is_paused;
 	int64		lease;
+	bool		is_wary;		/* tasks are accepted in savepoints */
+	List	   *failed;			/* Slice *, those that could not be accepted */
 	List	   *tasks;			/* Task *, claimed so far */
 } Claim;
+
+/*
+ * Is a task being accepted?  If a claim begins with this set, the one before it
+ * in this session has failed, or has passed over a task.  Only then does a
+ * claim pay for savepoints.
+ */
+static bool accepting = false;
+
+/*
+ * if more tasks than this cannot be accepted, it is not because of the tasks
+ */
+#define MOST_FAILED		16
 
 void
 claim_accept(Task *task, Slice agent_id, int64 lease)
@@ -59,17 +74,64 @@ claim_accept(Task *task, Slice agent_id, int64 lease)
 	participant_remember(agent_id, task->run_id);
 }
 
+static void
+claim_add_context(void *arg)
+{
+	const Task *task = arg;
+
+	errcontext("while claiming task \"%.*s\"", task->task_id.len, task->task_id.s);
+}
+
 /* Claims a ready task of the agent, unless its deadline has passed. */
 static bool
 claim_take(Task *task, void *arg)
 {
 	Claim	   *claim = arg;
+	ErrorContextCallback context = {error_context_stack, claim_add_context, task};
+	bool		is_over;
 
-	if (ending_at_deadline(task, clock_now()))
-		return false;
-	claim_accept(task, claim->agent_id, claim->lease);
-	claim->tasks = lappend(claim->tasks, task);
-	return true;
+	error_context_stack = &context;
+	accepting = true;
+	is_over = ending_at_deadline(task, clock_now());
+	if (!is_over)
+	{
+		claim_accept(task, claim->agent_id, claim->lease);
+		claim->tasks = lappend(claim->tasks, task);
+	}
+	accepting = claim->failed != NIL;
+	error_context_stack = context.previous;
+	return !is_over;
+}
+
+static bool
+claim_has_failed(const Claim *claim, Slice task_id)
+{
+	ListCell   *cell;
+
+	foreach(cell, claim->failed)
+		if (slice_equal(*(Slice *) lfirst(cell), task_id))
+			return true;
+	return false;
+}
+
+/*
+ * Passes over a task that cannot be accepted, so that it does not keep the
+ * agent from the others.  A claim that finds nothing else looks at it again.
+ */
+static void
+claim_fail(Slice task_id, ErrorData *error, void *arg)
+{
+	Claim	   *claim = arg;
+
+	if (claim_has_failed(claim, task_id))
+		return;
+	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED)
+		ReThrowError(error);
+	claim->failed = slice_list_add(claim->failed, task_id);
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%.*s\" cannot be claimed: %s", task_id.len, task_id.s, error->message),
+			 errhint("The other tasks of the agent are handed out. Triggers of your own on clutch.events must not raise errors; the task can be claimed when they allow it, or cancelled.")));
 }
 
 /* Takes ready tasks until there are n, but none below the level. */
@@ -79,7 +141,8 @@ claim_ready(Claim *claim, int n, QueueLevel least_level)
 	int			missing = n - list_length(claim->tasks);
 
 	if (missing > 0 && !claim->is_paused)
-		(void) ready_take(claim->agent_id, missing, least_level, claim_take, claim);
+		(void) ready_take(claim->agent_id, missing, least_level, claim_take,
+						  claim->is_wary ? claim_fail : NULL, claim);
 }
 
 /* The same for waiting tasks that fit the agent, after giving them to it. */
@@ -135,8 +198,9 @@ List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
 	static int	claims = 0;
-	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, NIL};
+	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, accepting};
 
+	accepting = false;
 	(void) restored_epoch();
 	rows_expect_writing();
 	if (++claims % BUSY_EVERY == 0)

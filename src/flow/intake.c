@@ -263,21 +263,39 @@ intake_apply_report(Event *event, Task *task)
 		(void) retry_after_error(task, &event->envelope);
 }
 
+/* Does the report end the work of its attempt, for good or until it is woken? */
+static bool
+intake_gives_up(const Envelope *report)
+{
+	return report->type == MSG_TASK_RESULT || report->type == MSG_TASK_ERROR ||
+		(report->type == MSG_TASK_PROGRESS && (report->asks || report->orders.wait.is_set));
+}
+
+/* Returns the seq of the report by which the task has come to rest, or 0. */
+static int64
+intake_seq_at_rest(const Task *task)
+{
+	return task->status == TASK_INPUT_REQUIRED ? task->question_seq :
+		task->status == TASK_SUSPENDED ? task->wait_seq : task->result_seq;
+}
+
 /*
- * Is it a late result or error that repeats the one that counted?  Its sender
- * has not seen the acknowledgement, and must be told that it is a duplicate.
+ * Does it repeat the result, error, question or suspension that counted?  Its
+ * sender has not seen the acknowledgement, and must be told that it is a
+ * duplicate.
  */
 static bool
-intake_is_repeated_end(const Event *event, const Task *task)
+intake_is_repeated(const Event *event, const Task *task)
 {
 	const Envelope *report = &event->envelope;
 	int			attempt = report->has_attempt ? report->attempt : task->attempt;
+	int64		seq = intake_seq_at_rest(task);
 
-	if (report->type != MSG_TASK_RESULT && report->type != MSG_TASK_ERROR)
+	if ((!event->late && seq == 0) || !intake_gives_up(report))
 		return false;
 	if (attempt < task->attempt)
-		return dedup_end_seen(event, attempt, 0);
-	return task->result_seq != 0 && dedup_end_seen(event, attempt, task->result_seq);
+		return dedup_report_seen(event, attempt, 0);
+	return seq != 0 && dedup_report_seen(event, attempt, seq);
 }
 
 bool
@@ -298,7 +316,7 @@ intake_report(Event *event)
 	verdict_require_in_run(task, report->task_id, report->run_id);
 	(void) ending_at_deadline(task, event->received_at);
 	event->late = verdict_on_report(task, report) == VERDICT_LATE;
-	if (event->late && intake_is_repeated_end(event, task))
+	if (intake_is_repeated(event, task))
 		return false;
 	event->attempt = report->has_attempt ? report->attempt : task->attempt;
 	is_bound = !event->late && contract_binds(report, &bound);

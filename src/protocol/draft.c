@@ -18,34 +18,48 @@
 
 /* ------------------------------------------------------------- identifiers */
 
+bool
+draft_derives_ids(const Draft *draft)
+{
+	if (slice_present(draft->idempotency_key))
+		return true;
+	return slice_present(draft->id) &&
+		(!slice_present(draft->run_id) || !slice_present(draft->thread_id) || !slice_present(draft->task_id));
+}
+
 /*
- * An ID that the caller has not given is derived from the idempotency_key, so
- * that a repetition gets the same one; without a key, it is a new one.
+ * An ID that the caller has not given is derived from the idempotency_key, or
+ * else from the given id, so that a repetition gets the same one; without
+ * either, it is a new one.  given is the draft before anything was filled in.
  */
 static void
-draft_complete_id(Draft *draft, Slice run_id, Slice *id, const char *prefix)
+draft_complete_id(const Draft *given, Slice *id, const char *prefix)
 {
+	bool		has_key = slice_present(given->idempotency_key);
 	Slice		parts[] = {
-		draft->secret, slice_of_cstring(prefix), draft->from_agent, draft->idempotency_key, run_id
+		given->secret, slice_of_cstring(prefix), given->from_agent,
+		has_key ? given->idempotency_key : given->id, given->run_id,
+		SLICE_OF("id")			/* distinguishes an id from an equal key */
 	};
 
 	if (slice_present(*id))
 		return;
-	if (slice_present(draft->idempotency_key))
-		*id = slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts)));
+	if (draft_derives_ids(given))
+		*id = slice_of_cstring(identifier_derive(prefix, parts, lengthof(parts) - (has_key ? 1 : 0)));
 	else
-		*id = slice_of_cstring(identifier_make(prefix, draft->now));
+		*id = slice_of_cstring(identifier_make(prefix, given->now));
 }
 
 void
 draft_complete_ids(Draft *draft)
 {
-	Slice		run_id = draft->run_id; /* before it is filled in */
+	Draft		given = *draft;
 
-	draft_complete_id(draft, run_id, &draft->id, "msg");
-	draft_complete_id(draft, run_id, &draft->run_id, "run");
-	draft_complete_id(draft, run_id, &draft->thread_id, "thr");
-	draft_complete_id(draft, run_id, &draft->task_id, "task");
+	draft->is_repeatable = slice_present(draft->idempotency_key) || slice_present(draft->id);
+	draft_complete_id(&given, &draft->id, "msg");
+	draft_complete_id(&given, &draft->run_id, "run");
+	draft_complete_id(&given, &draft->thread_id, "thr");
+	draft_complete_id(&given, &draft->task_id, "task");
 }
 
 /* --------------------------------------------------------------- the parts */
@@ -145,7 +159,7 @@ draft_put_deadline(DocumentBuilder *b, const Draft *draft)
 				 errproblem("deadline", "NUMBER_OUT_OF_RANGE"),
 				 errmsg("argument \"deadline\" must be more than zero"),
 				 errhint("It is the time that the task may take, such as interval '10 minutes'.")));
-	if (slice_present(draft->idempotency_key))
+	if (draft->is_repeatable)
 	{
 		document_put_int(b, "ttl_ms", draft_interval_ms(draft->deadline));
 		return;

@@ -32,7 +32,10 @@ typedef struct Draft
 	Slice		payload_type;
 	Slice		schema_ref;
 	Slice		idempotency_key;
-	Slice		secret;			/* IDs are derived from it if there is a key */
+	Slice		secret;			/* see draft_derives_ids */
+	bool		is_repeatable;	/* set by draft_complete_ids: a repetition has
+								 * the same IDs, and so must have the same
+								 * deadline */
 
 	ArrayType  *to_agents;		/* array of text; if NULL, to_agent is used */
 	Slice		to_agent;		/* if absent, too, the recipient is the
@@ -55,12 +58,18 @@ typedef struct Draft
 } Draft;
 
 /*
- * Fills in missing identifiers.  If there is an idempotency_key, they are
- * derived from the secret, the sender, the key, and the run if one is given.
- * So a repeated envelope has the identifiers of the first one, and nobody can
- * compute those of another sender.
+ * Fills in missing identifiers.  If there is an idempotency_key or an id, they
+ * are derived from the secret, the sender, the key or else the id, and the run
+ * if one is given.  So a repeated envelope has the identifiers of the first
+ * one, and nobody can compute those of another sender.
  */
 extern void draft_complete_ids(Draft *draft);
+
+/*
+ * Will identifiers be derived, or could they be?  Then the secret must have
+ * been set.
+ */
+extern bool draft_derives_ids(const Draft *draft);
 
 /*
  * Returns the envelope, palloc'd.  Raises 22023 if the deadline is not in the

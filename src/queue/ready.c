@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "base/memo.h"
 #include "base/rows.h"
+#include "base/savepoint.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
 #include "queue/ready.h"
@@ -162,8 +163,39 @@ ready_lock(QueueEntry *entry, Slice agent_id)
 	return task;
 }
 
+/* an attempt to take the task of an entry */
+typedef struct ReadyAttempt
+{
+	QueueEntry *entry;
+	Slice		agent_id;
+	ReadyTake	take;
+	void	   *arg;
+	bool		is_taken;
+} ReadyAttempt;
+
+static void
+ready_attempt(void *arg)
+{
+	ReadyAttempt *attempt = arg;
+	Task	   *task = ready_lock(attempt->entry, attempt->agent_id);
+
+	attempt->is_taken = task != NULL && attempt->take(task, attempt->arg);
+}
+
+/* The same in a savepoint.  If it fails, the task is where it was before. */
+static void
+ready_attempt_safely(ReadyAttempt *attempt, ReadyFail fail)
+{
+	ErrorData  *error = savepoint_run(ready_attempt, attempt);
+
+	if (error == NULL)
+		return;
+	attempt->is_taken = false;
+	fail(attempt->entry->task_id, error, attempt->arg);
+}
+
 int
-ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *arg)
+ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, ReadyFail fail, void *arg)
 {
 	int			taken = 0;
 	RowScan		scan;
@@ -177,15 +209,18 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, void *
 	while (taken < n)
 	{
 		QueueEntry *entry = queue_first(&queue);
-		Task	   *task;
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry != NULL && queue_level(entry, clock_now()) >= least_level)
 		{
 			QueueLevel	level = queue_level(entry, clock_now());
+			ReadyAttempt attempt = {entry, agent_id, take, arg};
 
-			task = ready_lock(entry, agent_id);
-			if (task != NULL && take(task, arg))
+			if (fail == NULL)
+				ready_attempt(&attempt);
+			else
+				ready_attempt_safely(&attempt, fail);
+			if (attempt.is_taken)
 			{
 				taken++;
 				if (level > LEVEL_BATCH)

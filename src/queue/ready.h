@@ -39,11 +39,15 @@ extern List *ready_list(Slice agent_id, int n);
  * capability.  Batch work is for agents that have nothing else to do: once a
  * task above LEVEL_BATCH has been taken, none of that level is.  Returns how
  * many were taken.
+ *
+ * If fail is not NULL, each task is taken in a savepoint, and fail is called
+ * with the error of one that cannot be taken, which then stays in the queue.
  */
 typedef bool (*ReadyTake) (Task *task, void *arg);
+typedef void (*ReadyFail) (Slice task_id, ErrorData *error, void *arg);
 
 extern int	ready_take(Slice agent_id, int n, QueueLevel least_level,
-					   ReadyTake take, void *arg);
+					   ReadyTake take, ReadyFail fail, void *arg);
 
 /*
  * Find the task of the agent that would be the first to yield its slot to one

@@ -22,6 +22,7 @@
  * trace, its signature, and the notes of an adapter (meta).
  */
 static const char *const envelope_free[] = {"ts", "attempt", "trace", "security", "meta", NULL};
+static const char *const report_free[] = {"id", "ts", "attempt", "trace", "security", "meta", NULL};
 static const char *const security_free[] = {"auth", NULL};
 static const char *const nothing_free[] = {NULL};
 
@@ -109,9 +110,9 @@ dedup_is_same_object(JsonbContainer *a, JsonbContainer *b, const char *const *fr
 }
 
 static bool
-dedup_is_same_content(Jsonb *a, Jsonb *b)
+dedup_is_same_content(Jsonb *a, Jsonb *b, const char *const *free_keys)
 {
-	return dedup_is_same_object(&a->root, &b->root, envelope_free, dedup_is_same_value) &&
+	return dedup_is_same_object(&a->root, &b->root, free_keys, dedup_is_same_value) &&
 		dedup_is_same_object(document_get_container(&a->root, "security"), document_get_container(&b->root, "security"),
 							 security_free, dedup_is_same_value) &&
 		dedup_is_same_object(document_get_container(&a->root, "meta"), document_get_container(&b->root, "meta"),
@@ -131,13 +132,13 @@ dedup_is_same_redacted(const Event *event, Jsonb *first)
 static void
 dedup_check_same_id(const Event *event, Jsonb *first, int64 seq)
 {
-	if (!dedup_is_same_content(event->envelope.doc, first) && !dedup_is_same_redacted(event, first))
+	if (!dedup_is_same_content(event->envelope.doc, first, envelope_free) && !dedup_is_same_redacted(event, first))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errproblem("/id", "ID_REUSED"),
 				 errmsg("id \"%.*s\" was used in this run for another envelope (seq " INT64_FORMAT ")",
 						event->envelope.id.len, event->envelope.id.s, seq),
-				 errhint("Give a new message a new id; a resend repeats the envelope unchanged.")));
+				 errhint("Give a new message a new id; a resend repeats the envelope unchanged, or calls clutch.envelope with the same arguments.")));
 }
 
 static bool
@@ -288,18 +289,30 @@ dedup_seen(const Event *event)
 	}
 }
 
+/*
+ * Of a question or a suspension, more than the payload counts: to whom it is
+ * addressed, and what the task waits for.
+ */
 static bool
-dedup_is_same_end(const RowScan *scan, const Event *event, int attempt)
+dedup_says_the_same(const Event *event, Jsonb *first)
+{
+	return event->envelope.type == MSG_TASK_PROGRESS ?
+		dedup_is_same_content(event->envelope.doc, first, report_free) :
+		dedup_is_same_payload(event, first);
+}
+
+static bool
+dedup_is_same_report(const RowScan *scan, const Event *event, int attempt)
 {
 	return !rows_bool(scan, Anum_event_late) &&
 		rows_int4(scan, Anum_event_attempt) == attempt &&
 		slice_equal(rows_text(scan, Anum_event_type), event->envelope.type_name) &&
 		slice_equal(rows_text(scan, Anum_event_from_agent), event->envelope.from_agent) &&
-		dedup_is_same_payload(event, rows_jsonb(scan, Anum_event_envelope));
+		dedup_says_the_same(event, rows_jsonb(scan, Anum_event_envelope));
 }
 
 bool
-dedup_end_seen(const Event *event, int attempt, int64 seq)
+dedup_report_seen(const Event *event, int attempt, int64 seq)
 {
 	bool		found = false;
 	RowScan		scan;
@@ -314,7 +327,7 @@ dedup_end_seen(const Event *event, int attempt, int64 seq)
 	while (!found && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		found = dedup_is_same_end(&scan, event, attempt);
+		found = dedup_is_same_report(&scan, event, attempt);
 	}
 	if (found)
 	{

@@ -24,11 +24,12 @@ extern bool dedup_seen(const Event *event);
 
 /*
  * The same for a result or error that repeats, under another id, one that was
- * not late, of the same task, agent, attempt, type and payload. seq is that of
- * the only event that it may repeat, or 0 for any event of the task.  To be
- * called after dedup_seen.
+ * not late, of the same task, agent, attempt, type and payload, or a progress
+ * report that repeats one with the same content.  seq is that of the only event
+ * that it may repeat, or 0 for any event of the task.  To be called after
+ * dedup_seen.
  */
-extern bool dedup_end_seen(const Event *event, int attempt, int64 seq);
+extern bool dedup_report_seen(const Event *event, int attempt, int64 seq);
 
 /*
  * The guards that it takes, in this order.  A function that sends many

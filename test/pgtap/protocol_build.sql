@@ -1,7 +1,7 @@
 -- new_id and envelope: identifiers that are made, derived and inherited.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(56);
+SELECT plan(64);
 
 CREATE FUNCTION pg_temp.faults(envelope jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(path || ' ' || code, ', ' ORDER BY path), 'valid') FROM clutch.validate(envelope) $$;
@@ -55,10 +55,11 @@ SELECT is(e - 'ts' - 'meta', '{"v": "clutch/0.1", "id": "msg_1", "to": [{"agent_
 	"attempt": 2, "payload": {"q": 1}, "prefers": ["tag:c"], "task_id": "task:1", "requires": ["skill:a", "tool:b"],
 	"security": {"policy": {"sandbox": false}}, "thread_id": "thread:1", "schema_ref": "schema://clutch/research/query@1",
 	"attachments": [{"kind": "artifact_ref", "ref": "artifact:1"}], "payload_type": "research.query.v1"}'::jsonb, 'each argument is in its place') FROM built;
-SELECT is(e -> 'meta' #- '{clutch,deadline}',
-	'{"framework": "x", "clutch": {"scope": "group:t", "priority": 4, "after": ["task_x", "task_y"]}}'::jsonb,
+SELECT is(e -> 'meta',
+	'{"framework": "x", "clutch": {"scope": "group:t", "priority": 4, "ttl_ms": 3600000, "after": ["task_x", "task_y"]}}'::jsonb,
 	'orders are merged into meta.clutch, arguments before what stood there') FROM built;
-SELECT is((e #>> '{meta,clutch,deadline}')::timestamptz - (e ->> 'ts')::timestamptz < interval '1 hour 1 second', true, 'a deadline counts from now') FROM built;
+SELECT is((e #>> '{meta,clutch,deadline}')::timestamptz - (e ->> 'ts')::timestamptz < interval '1 hour 1 second', true, 'a deadline counts from now')
+FROM clutch.envelope('task.request', 'agent:ui', deadline => '1 hour') e;
 SELECT is(e -> 'meta', '{"a": 1}', 'meta without orders is unchanged') FROM clutch.envelope('chat.message', 'agent:a', meta => '{"a": 1}') e;
 SELECT is(pg_temp.faults(clutch.envelope('task.request', 'ken', ARRAY[NULL, 'x'], '[]', requires => ARRAY['a', NULL], attempt => 0, id => '')),
 	'/attempt NUMBER_OUT_OF_RANGE, /from/agent_id WRONG_PREFIX, /id EMPTY, /payload WRONG_TYPE, /requires/1 NULL_VALUE, '
@@ -85,6 +86,23 @@ SELECT matches(pg_temp.keyed('k') ->> 'id', '^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$',
 SELECT is((SELECT count(DISTINCT pg_temp.keyed('k') ->> key)::int FROM unnest('{id,run_id,thread_id,task_id}'::text[]) key), 4, 'the derived ids of an envelope differ');
 SELECT is(e ->> 'id' || (e ->> 'run_id'), 'msg_7run_7', 'an id that is given is not derived')
 FROM clutch.envelope('task.request', 'agent:ui', idempotency_key => 'k', id => 'msg_7', run_id => 'run_7') e;
+
+-- --------------------------------------------- and so does an id of the sender's
+CREATE FUNCTION pg_temp.named(id text, from_agent text DEFAULT 'agent:ui', run text DEFAULT NULL, priority int DEFAULT 1) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.envelope('task.request', from_agent, id => id, run_id => run, deadline => '1 hour', priority => priority) $$;
+SELECT is(pg_temp.named('msg_a') - 'ts', pg_temp.named('msg_a') - 'ts', 'a repeat differs in ts only');
+SELECT is((SELECT string_agg(duplicate::text, ' ') FROM (VALUES (1), (2)) AS t(i), clutch.send(pg_temp.named('msg_a', run => 'run_' || i / 9))), 'false true', 'and is a duplicate');
+SELECT is((SELECT string_agg(duplicate::text, ' ') FROM (VALUES (1), (2)) AS t(i), clutch.send(pg_temp.named('msg_b', 'agent:u' || i / 9))), 'false true', 'also without a run');
+SELECT is(fixture.fault($$ SELECT clutch.send(pg_temp.named('msg_b', 'agent:u0', priority => 2)) $$), '23505 ID_REUSED /id', 'other content with the same id is refused');
+SELECT isnt(pg_temp.named('msg_a') -> key, pg_temp.named('msg_a', 'agent:other') -> key, 'another sender has another ' || key) FROM unnest('{run_id,task_id}'::text[]) key;
+SELECT isnt(pg_temp.named('k') -> 'task_id', pg_temp.keyed('k') -> 'task_id', 'an id and an equal key have different tasks');
+CREATE ROLE protocol_build_stranger;
+GRANT USAGE ON SCHEMA clutch TO protocol_build_stranger;
+SET ROLE protocol_build_stranger;
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', id => 'msg_a') $$, '42501', NULL, 'only those who speak for the sender learn what its id stands for');
+RESET ROLE;
+DROP OWNED BY protocol_build_stranger;
+DROP ROLE protocol_build_stranger;
 
 -- ------------------------------------------------------ a part of another task
 INSERT INTO clutch.task (task_id, run_id, thread_id, depth, status, from_agent, attempt, priority, reason, request_seq, since, created_at)

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(21);
+SELECT plan(31);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -72,7 +72,7 @@ SELECT clutch.rebuild() \g /dev/null
 -- --------------------------------------------------------- one that refuses
 -- the second of three tasks whose deadline has passed cannot be ended
 CREATE FUNCTION pg_temp.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not %', NEW.task_id; END $$;
-SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lee", "display": {"name": "lee"}, "capabilities": [{"id": "skill:x"}], "limits": {"max_concurrency": 99}}') \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:3', thread_id => 'thread:1', task_id => 'task:late' || n,
 	meta => jsonb_build_object('clutch', jsonb_build_object('deadline', '2099-01-01T00:00:0' || n || 'Z')))) FROM generate_series(1, 3) n \g /dev/null
 CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:late2' AND NEW.type = 'task.timeout') EXECUTE FUNCTION pg_temp.refuse();
@@ -115,6 +115,43 @@ DROP TRIGGER refuse ON clutch.events;
 
 SET clutch.clock = '2099-01-01T05:00:00Z';
 SELECT clutch.tick() \g /dev/null
+RESET client_min_messages;
+
+-- the second of three tasks of an agent cannot be accepted
+CREATE FUNCTION pg_temp.claim_fails(n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE said text;
+BEGIN
+	PERFORM clutch.claim('agent:lee', n);
+	RETURN 'claimed';
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS said = PG_EXCEPTION_CONTEXT;
+	RETURN SQLERRM || ': ' || substring(said FROM 'while claiming [^\n]*');
+END $$;
+CREATE FUNCTION pg_temp.claimed(n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(task_id || ' ' || attempt, ', ') FROM clutch.claim('agent:lee', n) $$;
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:get' || n)) FROM generate_series(1, 3) n \g /dev/null
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:get2' AND NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
+SELECT is(pg_temp.claim_fails(3), 'not task:get2: while claiming task "task:get2"', 'an error names the task that cannot be claimed');
+SET client_min_messages = error;
+SELECT is(pg_temp.claimed(3), 'task:get1 1, task:get3 1', 'the next claim of the session passes over it');
+SELECT is(pg_temp.state('get2'), 'assigned', 'and leaves it where it is');
+SELECT is(pg_temp.claimed(3), NULL, 'so do later ones, which have nothing else');
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:none' || n)) FROM generate_series(1, 15) n \g /dev/null
+DROP TRIGGER refuse ON clutch.events;
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id ~ 'task:(none|get2)' AND NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
+SELECT is(pg_temp.claimed(20), NULL, 'however many times one claim looks at each');
+SELECT clutch.cancel('task:none' || n) FROM generate_series(1, 15) n \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:get4')) \g /dev/null
+SELECT is(pg_temp.claimed(1), 'task:get4 1', 'or have only what came later');
+DROP TRIGGER refuse ON clutch.events;
+SELECT is(pg_temp.claimed(3), 'task:get2 1', 'it can be claimed when the trigger allows it');
+-- what refuses every task is no reason to pass over all of them
+SELECT clutch.finish('agent:lee', task_id) FROM clutch.tasks WHERE status = 'running' AND agent_id = 'agent:lee' \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:lee}', run_id => 'run:4', task_id => 'task:all' || n)) FROM generate_series(1, 20) n \g /dev/null
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
+SELECT is(pg_temp.claim_fails(99), 'not task:all1: while claiming task "task:all1"', 'if every task is refused, the first claim says so');
+SELECT is(pg_temp.claim_fails(99), 'not task:all17: while claiming task "task:all17"', 'and so does the next, after a few of them');
+DROP TRIGGER refuse ON clutch.events;
+SELECT is((SELECT count(*) FROM clutch.claim('agent:lee', 99)), 20::bigint, 'and nothing is lost');
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');

@@ -2,7 +2,7 @@
 -- ends that are reported twice, requests for a task that is over, and what a
 -- task waits for that nobody has requested.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(49);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 SELECT fixture.agent('ken', 99), fixture.agent('lois', 99, '{skill:y}') \g /dev/null
@@ -52,6 +52,32 @@ SELECT fixture.answers($$ SELECT duplicate, late FROM clutch.finish('agent:ken',
 SELECT is((SELECT string_agg(duplicate::text, ' ') FROM clutch.send_batch(ARRAY[
 	(SELECT envelope || '{"id": "msg_again"}' FROM clutch.events WHERE seq = (SELECT seq FROM first)),
 	clutch.envelope('chat.message', 'agent:ken', run_id => 'run:1')])), 'true false', 'a batch goes on after a repeated end');
+
+-- ------------------------------------- and so is the same question or suspension
+SELECT fixture.ask('task:p1'), fixture.ask('task:p2') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+CREATE FUNCTION pg_temp.asks(words text, usage jsonb DEFAULT NULL, agent text DEFAULT 'agent:ken') RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' ', CASE WHEN duplicate THEN 'duplicate' END, CASE WHEN late THEN 'late' END)
+	FROM clutch.progress(agent, 'task:p1', jsonb_build_object('state', 'input_required', 'question', words), 1, usage => usage) $$;
+CREATE FUNCTION pg_temp.suspends(wait jsonb, note jsonb DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+	SELECT concat_ws(' ', CASE WHEN duplicate THEN 'duplicate' END, CASE WHEN late THEN 'late' END)
+	FROM clutch.suspend('agent:ken', 'task:p2', wait, note, attempt => 1) $$;
+SELECT is(pg_temp.asks('Which?', '{"cost": 1}'), '', 'a question');
+SELECT is(pg_temp.asks('Which?', '{"cost": 1}'), 'duplicate', 'is a duplicate when it is sent again');
+SELECT is((SELECT cost FROM clutch.costs WHERE run_id = 'run:1'), 2::numeric, 'its cost counts once');
+SELECT is(pg_temp.log('task:p1'), 'task.request, routing.decision, task.accept, task.progress', 'it is in the log once');
+SELECT is(pg_temp.asks('Which one?'), '', 'another question is not');
+SELECT is(pg_temp.asks('Which?', '{"cost": 1}'), '', 'and then the first one is asked anew');
+SELECT clutch.answer('task:p1', '{"that": "one"}') \g /dev/null
+SELECT is(pg_temp.asks('Which?', '{"cost": 1}'), 'duplicate', 'it is still a duplicate when it has been answered');
+SELECT is(pg_temp.asks('Why?'), 'late', 'another question is late then');
+SELECT is(pg_temp.suspends('{"for_ms": 600000}', '{"n": 1}'), '', 'a suspension');
+SELECT is(pg_temp.suspends('{"for_ms": 600000}', '{"n": 1}'), 'duplicate', 'is a duplicate as well');
+SELECT is(pg_temp.suspends('{"for_ms": 700000}', '{"n": 1}'), '', 'but not if it waits for something else');
+SELECT is((SELECT string_agg(duplicate::text, ' ' ORDER BY seq) FROM clutch.send_batch(ARRAY(
+	SELECT envelope || '{"id": "msg_again"}' FROM clutch.events WHERE task_id = 'task:p2' ORDER BY seq DESC LIMIT 1))), 'true', 'in a batch, too');
+SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
+SELECT clutch.cancel(task) FROM unnest('{task:p1,task:p2}'::text[]) task \g /dev/null
 
 -- --------------------------------------------- requests for a task that is over
 SELECT is(fixture.fault($$ SELECT clutch.send(fixture.request('task:e1') || '{"id": "msg_other", "payload": {"q": 2}}') $$), 'KL004 TASK_EXISTS /task_id', 'a request for a completed task is refused');

@@ -18,7 +18,7 @@ WORKER=
 WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=49		# how many verdicts a whole run has
+PROMISES=55		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -323,6 +323,24 @@ whole() {
 	end_worker
 }
 
+# undeliverable NAME ROLE CAPABILITY PLACE CODE PROGRAM: the program with this code before the line
+# with its result; what cannot be delivered is not done again
+undeliverable() {
+	local name=$1 role=$2 capability=$3 place=$4 code=$5 n
+	shift 5
+	sed "s/^$place/$code\n&/" "$DIR/$name" >"$DIR/bad_$name"
+	start env LEASE=1 PGUSER="$role" "$@" "$DIR/bad_$name"
+	for n in 8 9 10; do
+		ask "$name-bad$n" "$capability" "{\"order\": $n, \"customer\": \"x\"}"
+	done
+	for n in 8 9; do
+		until_true "$name: a result that cannot be delivered ($n)" "SELECT status = 'failed' AND attempt = 1 FROM clutch.tasks WHERE task_id = '$name-bad$n'"
+	done
+	until_true "$name: an error whose text cannot be delivered" "SELECT status = 'pending' AND detail = 'ab' FROM clutch.tasks WHERE task_id = '$name-bad10'"
+	end_worker
+	sql -c "SELECT clutch.cancel('$name-bad10', 'test', 'agent:shop')" >/dev/null
+}
+
 # resumes NAME ROLE CAPABILITY PROGRAM...: killed after each step, it does each once
 resumes() {
 	local name=$1 role=$2 capability=$3 i
@@ -352,6 +370,10 @@ tutorial() {
 	small small.js writer skill:writing "$NODE" "$DIR/small.js"
 	whole clerk.py clerk skill:orders "$PYTHON" "$DIR/clerk.py"
 	whole writer.js writer skill:writing "$NODE" "$DIR/writer.js"
+	undeliverable clerk.py clerk skill:orders '    return {"order"' \
+		'    n = request["order"]\n    if n == 10: raise Exception("a\\0b")\n    if n in (8, 9): return {8: float("nan"), 9: "\\0"}[n]' "$PYTHON"
+	undeliverable writer.js writer skill:writing '  return { text' \
+		'  const n = request.order;\n  if (n === 10) throw new Error("a\\0b");\n  if (n === 8 || n === 9) return { x: n === 8 ? 1n : "\\0" };' "$NODE"
 	resumes packer.py clerk skill:orders "$PYTHON" "$DIR/packer.py"
 }
 
