@@ -9,6 +9,7 @@
 
 #include "api/incoming.h"
 
+#include "adapters/credential.h"
 #include "api/blob.h"
 #include "api/streamed.h"
 #include "base/query.h"
@@ -169,13 +170,39 @@ takes_any_json(const Endpoint *endpoint)
 	return slice_is(endpoint->adapter, "http") || slice_is(endpoint->adapter, "langgraph");
 }
 
-/* Takes a response that no adapter handles as the payload. */
+/* Returns the notes of the adapter that name the credentials which were removed, or NULL if there were none. */
+static Jsonb *
+notes_on_dropped(const Endpoint *endpoint, Json *dropped)
+{
+	Json	   *meta = json_new_object();
+
+	if (dropped == NULL)
+		return NULL;
+	json_put(meta, psprintf("/%s/dropped", slice_cstring(endpoint->adapter)), dropped);
+	return json_write(meta);
+}
+
+/*
+ * Takes a response that no adapter handles as the payload, without credentials.
+ * One that is not an object becomes the content of one.
+ */
 static void
 take_payload(void *arg)
 {
 	Answer	   *answer = arg;
+	Json	   *payload = json_read(answer->response);
+	Json	   *dropped;
 
-	answer->state = callee_report_payload(answer->call, answer->endpoint, answer->response, answer->is_last);
+	if (!json_is(payload, JSON_OBJECT))
+	{
+		Json	   *content = payload;
+
+		payload = json_new_object();
+		json_put(payload, "/content", content);
+	}
+	dropped = credential_remove(payload);
+	answer->state = callee_report_payload(answer->call, answer->endpoint, json_write(payload),
+										  notes_on_dropped(answer->endpoint, dropped), answer->is_last);
 	answer->said = true;
 }
 

@@ -157,10 +157,10 @@ extern bool callee_passes_over(const Endpoint *endpoint, Jsonb *envelope);
 extern CalleeState callee_report(const Call *call, const Endpoint *endpoint, Jsonb *envelope, const List *made, bool is_last);
 
 /*
- * The same for a document of no particular dialect, which becomes the payload
- * of a result or of progress.
+ * The same for a document of no particular dialect, which is an object and
+ * becomes the payload of a result or of progress.  "meta" may be NULL.
  */
-extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last);
+extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, Jsonb *meta, bool is_last);
 
 /* the code of a failure after which nobody knows whether the call has arrived */
 #define CALLEE_UNAVAILABLE	"UNAVAILABLE"

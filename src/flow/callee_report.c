@@ -146,17 +146,10 @@ callee_report(const Call *call, const Endpoint *endpoint, Jsonb *document, const
 }
 
 CalleeState
-callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, bool is_last)
+callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload, Jsonb *meta, bool is_last)
 {
-	CalleeAnswer answer = {is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS, payload};
-	DocumentBuilder b;
+	CalleeAnswer answer = {is_last ? MSG_TASK_RESULT : MSG_TASK_PROGRESS, payload, .meta = meta};
 
-	if (!JB_ROOT_IS_OBJECT(payload))
-	{
-		document_begin(&b);
-		document_put_jsonb(&b, "content", payload);
-		answer.payload = document_end(&b);
-	}
 	return callee_send(call, endpoint, &answer);
 }
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(206);
+SELECT plan(209);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -155,6 +155,16 @@ SELECT fixture.ask('task:k', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT is(fixture.answer('{"sum": 5}'), 'sent', 'an endpoint of http may answer with any JSON');
 SELECT is(fixture.last('task:k'), 'task.result agent:plain agent:ui {"sum": 5}', 'which is the payload of the result');
+SELECT fixture.ask('task:k2', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT fixture.answer('{"sum": 5, "password": "hunter2", "sources": ["https://user:word@far.example/x"]}');
+SELECT is(fixture.last('task:k2'), 'task.result agent:plain agent:ui {"sum": 5, "sources": []}', 'without credentials');
+SELECT is((SELECT e.envelope #> '{meta,http,dropped}' FROM clutch.events e WHERE e.task_id = 'task:k2' AND e.type = 'task.result'),
+	'["/sources/0", "/password"]', 'which are named');
+SELECT fixture.ask('task:k3', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT fixture.answer('"Bearer abcdefgh12345678"');
+SELECT is(fixture.last('task:k3'), 'task.result agent:plain agent:ui {}', 'even if that is all');
 SELECT fixture.ask('task:l', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 202), 'sent', 'or accept the task');
