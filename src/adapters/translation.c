@@ -365,15 +365,20 @@ translation_require_valid(const Translation *t, const Json *envelope)
 }
 
 /*
- * Replaces types that only the database may send.  A task.timeout from another database becomes a
+ * Replaces what only the database may say.  A task.timeout from another database becomes a
  * task.error.  Any other such type is replaced by "plain", the type that the document has without
- * its carrier.
+ * its carrier.  That the other database has moved a task is no order here, and is only noted.
  */
 static void
-translation_make_sendable(Json *envelope, Slice plain)
+translation_make_sendable(const Adapter *adapter, Json *envelope, Slice plain)
 {
 	MessageType type = adapter_type(envelope);
+	Json	   *orders = json_get_kind(envelope, "/meta/clutch", JSON_OBJECT);
+	Json	   *move = json_take(envelope, "/meta/clutch/move");
 
+	if (move != NULL && orders->n == 0)
+		json_take(envelope, "/meta/clutch");
+	adapter_note(adapter, envelope, "/move", move);
 	if (type == MSG_TASK_TIMEOUT)
 		json_put_cstring(envelope, "/type", message_type_name(MSG_TASK_ERROR));
 	else if (message_type_is_internal(type))
@@ -389,7 +394,7 @@ translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 
 	if (changed->kind != JSON_OBJECT)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document, &form), "WRONG_TYPE", "it does not lead to an envelope");
-	translation_make_sendable(changed, json_get_text(bearer, "/type"));
+	translation_make_sendable(t->adapter, changed, json_get_text(bearer, "/type"));
 	return changed;
 }
 

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter peer
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 20);
+SELECT plan((SELECT count(*)::int FROM outcome) + 22);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -18,6 +18,9 @@ SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', s.raw || '{"type": "t
 SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', jsonb_build_array(s.raw || '{"id": "msg_batch", "task_id": "task_batch"}', s.raw || '{"surprise": 1}'))), 'KL014 UNKNOWN_FIELD /1/surprise', 'also in a batch') FROM sample s;
 SELECT is(fixture.fault(format('SELECT clutch.ingest(%L)', s.raw || '{"from": "agent:ui"}')), 'KL014 WRONG_TYPE /from', 'or where something else should be') FROM sample s;
 SELECT is(split_part(fixture.fault(format('SELECT clutch.ingest(%L)', s.raw || '{"type": "routing.decision"}')), ' ', 1), 'KL001', 'what only the database may say is refused at the door') FROM sample s;
+
+SELECT is(jsonb_build_array(e #> '{meta,clutch}', e #> '{meta,peer,move}', clutch.outbound(e, 'peer') #> '{meta,clutch}'), '[null, "retried", {"move": "retried"}]', 'why another database has moved a task is no order here') FROM sample s, clutch.inbound(s.raw || '{"id": "msg_moved", "type": "task.progress", "payload": {}, "meta": {"clutch": {"move": "retried"}}}') AS e;
+SELECT is(e #> '{meta,clutch}', '{"usage": {"input_tokens": 3}}', 'and the other orders stay') FROM sample s, clutch.inbound(s.raw || '{"id": "msg_moved", "type": "task.progress", "payload": {}, "meta": {"clutch": {"move": "retried", "usage": {"input_tokens": 3}}}}') AS e;
 
 -- ----------------------------------------------- in the name of another agent
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:far", "capabilities": [{"id": "skill:far"}], "limits": {"max_concurrency": 9}}') \g /dev/null
