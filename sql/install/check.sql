@@ -95,5 +95,20 @@ UNION ALL
 SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional column %I, so nothing can be sent', a.attname) COLLATE "default",
 	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
 FROM pg_catalog.pg_attribute a
-WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 20 AND NOT a.attisdropped;
+WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 20 AND NOT a.attisdropped
+UNION ALL
+-- The rows of state tables are written without triggers, and foreign keys are triggers.
+SELECT DISTINCT 'TRIGGER_IGNORED',
+	   CASE WHEN f.oid IS NULL THEN pg_catalog.format('the trigger %I of %s is never fired', t.tgname, t.tgrelid::regclass)
+			ELSE pg_catalog.format('the foreign key %I from %s to %s is not enforced', f.conname, f.conrelid::regclass, f.confrelid::regclass)
+	   END COLLATE "default",
+	   CASE WHEN f.oid IS NULL THEN pg_catalog.format('DROP TRIGGER %I ON %s; -- put one on clutch.events', t.tgname, t.tgrelid::regclass)
+			ELSE pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I; -- refer to the request in clutch.events', f.conrelid::regclass, f.conname)
+	   END COLLATE "default"
+FROM pg_catalog.pg_trigger t
+JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
+WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
+  AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %';
 COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, roles that are gone, and the catalog';

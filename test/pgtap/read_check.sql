@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(30);
+SELECT plan(32);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -51,6 +51,18 @@ SELECT is((SELECT string_agg(code || ': ' || detail, ' ') FROM clutch.check()),
 	'COLUMN_ADDED: clutch.events has the additional column "My note", so nothing can be sent', 'a column of the log that clutch does not know');
 SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
 SELECT lives_ok($$ SELECT fixture.ask('sent') $$, 'then the log is written');
+
+-- ----------------------------------------------------- triggers without effect
+CREATE TABLE note (task_id text COLLATE "C" REFERENCES clutch.task);
+CREATE FUNCTION pg_temp.nothing() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+CREATE TRIGGER mine AFTER UPDATE ON clutch.task FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+CREATE TRIGGER mine AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION pg_temp.nothing();
+SELECT is((SELECT string_agg(code || ': ' || detail, ' ' ORDER BY detail) FROM clutch.check()),
+	'TRIGGER_IGNORED: the foreign key note_task_id_fkey from note to clutch.task is not enforced TRIGGER_IGNORED: the trigger mine of clutch.task is never fired',
+	'triggers and foreign keys that state tables ignore');
+SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
+DROP TABLE note;
+DROP TRIGGER mine ON clutch.events;
 
 -- -------------------------------------------------------- roles that are gone
 CREATE FUNCTION pg_temp.begin(role text) RETURNS void LANGUAGE plpgsql AS $$
