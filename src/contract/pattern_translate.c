@@ -219,6 +219,8 @@ pattern_put_escape(Translation *t, bool in_brackets)
 	t->at++;
 	if (c == '\0')
 		t->fault = "ends with a backslash.";
+	else if (IS_HIGHBIT_SET(c))
+		t->fault = "has a backslash before a character that is not ASCII; write the character alone.";
 	else if (pattern_put_class(t, c, in_brackets))
 		return;
 	else if (strchr("tnvfr", c) != NULL || !isalnum((unsigned char) c))

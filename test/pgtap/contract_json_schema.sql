@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 142);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 143);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -107,7 +107,7 @@ INSERT INTO patterns VALUES
 SELECT is(concat_ws(' ', pattern = '^[]$' OR pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(yes)) IS NULL,
 	no IS NULL OR pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(no)) IS NOT NULL), 't t', 'pattern ' || pattern) FROM patterns;
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FORMAT', 'refused: ' || p)
-FROM unnest('{"(a)\\1", "\\k<a>", "(ab?){300}", "a{3,2}", "a{300,2}", "a\\b{2}", "a{2600}", "é?b\\b*", "*a", "a**", "(?i)a", "(", "[a", "\\y", "\\p{Script=Greek}", "a\\", "***:x", "[z-a]"}'::text[]) p;
+FROM unnest('{"(a)\\1", "\\k<a>", "(ab?){300}", "a{3,2}", "a{300,2}", "a\\b{2}", "a{2600}", "é?b\\b*", "*a", "a**", "(?i)a", "(", "[a", "\\y", "\\p{Script=Greek}", "a\\", "***:x", "[z-a]", "\\é{300}"}'::text[]) p;
 -- more repetitions than the engine can count
 SELECT is(concat_ws(' ', pg_temp.faults(p.schema, (SELECT jsonb_agg(repeat(one, n)) FROM generate_series(least, coalesce(most, least + 700)) n)),
 	pg_temp.faults(p.schema, jsonb_build_array(repeat(one, greatest(least - 1, 0)), repeat(one, most + 1)))),
