@@ -277,8 +277,7 @@ pattern_put_brackets(Translation *t)
 	if (pattern_take(t, "[]"))
 		pattern_put(t, "(?!)");		/* matches no character */
 	else if (pattern_take(t, "[^]"))
-		pattern_put(t, "(?:.)");	/* matches any character, including line
-									 * breaks */
+		pattern_put(t, "(?:.)");	/* also matches line breaks */
 	else
 	{
 		pattern_put(t, pattern_take(t, "[^") ? "[^" : pattern_take(t, "[") ? "[" : "");

@@ -14,10 +14,8 @@
 #include "base/guard.h"
 #include "base/rows.h"
 #include "store/epoch.h"
-#include "store/event.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-#include "utils/xid8.h"
 
 /* columns of clutch.epoch */
 enum
@@ -110,21 +108,12 @@ epoch_insert(int epoch, TimeLineID timeline)
 static bool
 epoch_is_of_copy(int epoch)
 {
-	bool		is_of_copy = false;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_POSITION, ROWS_LATEST, AccessShareLock);
 	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
-	rows_start(&scan);
-	if (rows_previous(&scan))
-	{
-		bool		isnull;
-		FullTransactionId xid = DatumGetFullTransactionId(rows_datum(&scan, Anum_event_xid, &isnull));
-
-		is_of_copy = !FullTransactionIdPrecedes(xid, ReadNextFullTransactionId());
-	}
-	rows_end(&scan);
-	return is_of_copy;
+	rows_key_xid8(&scan, 2, BTGreaterEqualStrategyNumber, U64FromFullTransactionId(ReadNextFullTransactionId()));
+	return rows_look(&scan, NULL);
 }
 
 static bool
