@@ -39,7 +39,6 @@ for my $name (sort keys %locales)
 		"words and letters in the locale $name");
 }
 
-$node->stop;
 # ------------------------------------------------------------- other encodings
 foreach my $encoding (qw(LATIN1 SQL_ASCII))
 {
@@ -49,4 +48,5 @@ foreach my $encoding (qw(LATIN1 SQL_ASCII))
 	like($error, qr/0A000: .*clutch requires a database with encoding UTF8.*HINT: .*TEMPLATE template0/s, "a database in $encoding is refused, and the error says what to do");
 }
 
+$node->stop;
 done_testing();
