@@ -48,7 +48,7 @@ SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
   AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
-  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows')
+  AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows', 'count_more')
   -- calls contain what was made from secrets
   AND p.proname NOT IN ('outbox_claim', 'outbox_done');
 COMMENT ON VIEW clutch.function_grants IS 'the functions that grant_agent, grant_reader, grant_operator and grant_gateway grant (grantee agent, scoped_reader, reader, operator or gateway)';

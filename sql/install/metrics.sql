@@ -73,6 +73,7 @@ DECLARE
 	place record;
 	over xid8 := pg_snapshot_xmin(pg_current_snapshot());
 	last xid8;
+	events bigint;
 BEGIN
 	-- read without a lock, so that an idle database is not written to
 	SELECT p.epoch, p.xid INTO place FROM clutch.event_count_place p;
@@ -82,7 +83,7 @@ BEGIN
 		ON CONFLICT DO NOTHING;
 		RETURN 0;
 	END IF;
-	SELECT max(s.xid) INTO last
+	SELECT max(s.xid), count(*) INTO last, events
 	FROM (SELECT e.xid FROM clutch.events e
 		  WHERE e.epoch = place.epoch AND e.xid >= place.xid
 			AND (e.xid < over OR place.epoch < (SELECT max(h.epoch) FROM clutch.epoch h))
@@ -108,11 +109,11 @@ BEGIN
 		buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
 						FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
 	UPDATE clutch.event_count_place SET xid = (last::text::bigint + 1)::text::xid8;
-	RETURN 1;
+	RETURN CASE WHEN events < max_events THEN 1 ELSE 2 END;
 END
 $$;
 COMMENT ON FUNCTION clutch.count_more(integer) IS
-	'counts events that have not been counted for the metrics yet; returns 0 if there are none';
+	'counts events that have not been counted for the metrics yet; returns 0 if there are none, and 2 if there may be more';
 
 -- What the topics created after this one add to clutch.metrics().  They replace this view.
 CREATE VIEW clutch.more_metrics WITH (security_invoker = true) AS

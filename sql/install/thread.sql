@@ -25,13 +25,17 @@ told AS (
 		SELECT 0, m.key, m.value
 		FROM pg_catalog.jsonb_each(CASE pg_catalog.jsonb_typeof(s.decisions) WHEN 'object' THEN s.decisions END) AS m
 		UNION ALL
-		SELECT 0, NULL, s.decision WHERE s.decision IS NOT NULL
-		UNION ALL
-		SELECT 0, NULL, e.envelope OPERATOR(pg_catalog.->) 'payload' FROM clutch.events e
-		WHERE e.seq OPERATOR(pg_catalog.=) s.seq AND s.type OPERATOR(pg_catalog.=) 'chat.message'
-		  AND (s.run_id, s.id) OPERATOR(pg_catalog.=) ANY (SELECT a.run_id, a.answer_id FROM said a WHERE a.answer_id IS NOT NULL)) AS d
+		SELECT 0, NULL, s.decision WHERE s.decision IS NOT NULL) AS d
 	WHERE s.type OPERATOR(pg_catalog.<>) ALL (ARRAY['task.request', 'tool.call', 'tool.result', 'routing.decision', 'routing.failure'])
-	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')),
+	  AND pg_catalog.jsonb_typeof(d.value) OPERATOR(pg_catalog.<>) 'null' AND (NOT s.late OR s.type OPERATOR(pg_catalog.=) 'chat.message')
+	UNION ALL
+	-- an answer may be in another thread; each is one look at the index
+	SELECT DISTINCT e.seq, 0::bigint, e.from_agent, e.task_id, NULL::text, e.payload
+	FROM said a, LATERAL (
+		SELECT e.seq, e.type, e.from_agent, e.task_id, e.envelope OPERATOR(pg_catalog.->) 'payload' AS payload
+		FROM clutch.events e
+		WHERE e.id OPERATOR(pg_catalog.=) a.answer_id AND e.run_id OPERATOR(pg_catalog.=) a.run_id OFFSET 0) AS e
+	WHERE a.answer_id IS NOT NULL AND e.type OPERATOR(pg_catalog.=) 'chat.message'),
 -- The previous decisions that messages of spec 003 name, unless a payload contains them as well.
 recalled AS (
 	SELECT DISTINCT ON (i.value) s.seq, i.no, s.from_agent, s.task_id, NULL::text AS name, i.value

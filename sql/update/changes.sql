@@ -132,6 +132,56 @@ BEGIN
 END
 $$;
 
+CREATE OR REPLACE FUNCTION clutch.count_more(max_events integer) RETURNS integer
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	place record;
+	over xid8 := pg_snapshot_xmin(pg_current_snapshot());
+	last xid8;
+	events bigint;
+BEGIN
+	-- read without a lock, so that an idle database is not written to
+	SELECT p.epoch, p.xid INTO place FROM clutch.event_count_place p;
+	IF NOT FOUND THEN
+		INSERT INTO clutch.event_count_place (epoch, xid)
+		SELECT min(e.epoch), '0' FROM clutch.events e WHERE e.epoch > 0 HAVING min(e.epoch) IS NOT NULL
+		ON CONFLICT DO NOTHING;
+		RETURN 0;
+	END IF;
+	SELECT max(s.xid), count(*) INTO last, events
+	FROM (SELECT e.xid FROM clutch.events e
+		  WHERE e.epoch = place.epoch AND e.xid >= place.xid
+			AND (e.xid < over OR place.epoch < (SELECT max(h.epoch) FROM clutch.epoch h))
+		  ORDER BY e.epoch, e.xid LIMIT max_events) s;
+	IF last IS NULL AND NOT EXISTS (SELECT FROM clutch.epoch h WHERE h.epoch > place.epoch) THEN
+		RETURN 0;
+	END IF;
+	PERFORM FROM clutch.event_count_place p WHERE p.epoch = place.epoch AND p.xid = place.xid FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		RETURN 0;
+	END IF;
+	IF last IS NULL THEN
+		UPDATE clutch.event_count_place p
+		SET epoch = n.epoch, xid = '0'
+		FROM (SELECT min(e.epoch) AS epoch FROM clutch.events e WHERE e.epoch > place.epoch) n
+		WHERE n.epoch IS NOT NULL;
+		RETURN 0;
+	END IF;
+	INSERT INTO clutch.event_count AS c
+	SELECT * FROM clutch.count_events(place.epoch, place.xid, last)
+	ON CONFLICT (source, dest, type, code) DO UPDATE
+	SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
+		buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
+						FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
+	UPDATE clutch.event_count_place SET xid = (last::text::bigint + 1)::text::xid8;
+	RETURN CASE WHEN events < max_events THEN 1 ELSE 2 END;
+END
+$$;
+COMMENT ON FUNCTION clutch.count_more(integer) IS
+	'counts events that have not been counted for the metrics yet; returns 0 if there are none, and 2 if there may be more';
+
 CREATE OR REPLACE FUNCTION clutch.run_graph(run_id text, format text DEFAULT 'mermaid') RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 	SET search_path = pg_catalog, pg_temp

@@ -70,7 +70,7 @@ static const CredentialWord *const credential_words['z' - 'a' + 1] = {
 	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
 	['t' - 'a'] = WORDS(OF_TEXT("jwt"), ENDING("secret")),
 	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
-						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey"), ENDING("encryptionkey")),
+						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey"), WHOLE("encryptionkey")),
 };
 
 /*
@@ -159,6 +159,20 @@ credential_is_token(Slice word)
 	for (int i = 0; i < word.len; i++)
 		digits += isdigit((unsigned char) word.s[i]) != 0;
 	return word.len >= 8 && credential_span(word, "-._~+/=") == word.len && (digits > 0 || word.len >= 24);
+}
+
+/*
+ * Is it a token even where the name of a kind of authentication may stand, such
+ * as SCRAM-SHA-256 or self_signed_tls_client_auth?
+ */
+static bool
+credential_is_no_kind(Slice word)
+{
+	int			digits = 0;
+
+	for (int i = 0; i < word.len; i++)
+		digits += isdigit((unsigned char) word.s[i]) != 0;
+	return word.len >= 20 && credential_span(word, "-_~+=") == word.len && digits >= 2;
 }
 
 /*
@@ -326,7 +340,7 @@ credential_is_word(const CredentialWord *word, const CredentialName *name, Slice
 	if (!credential_name_ends(name, 0, word->word) || (word->kind != WORD_ENDING && name->len != word->word.len))
 		return false;
 	if (word->kind == WORD_OF_TOKEN)
-		return slice_present(text) && (credential_is_token(text) || credential_is_pair(text) || credential_is_value(text));
+		return slice_present(text) && (credential_is_no_kind(text) || credential_is_pair(text) || credential_is_value(text));
 	return word->kind != WORD_OF_TEXT || slice_present(text);
 }
 

@@ -74,13 +74,19 @@ read_envelope(Jsonb *document, Event *event)
 
 /*
  * Checks the payload against its contract, if its type is always enforced
- * (spec 3).
+ * (spec 3).  Whoever resends an event that was admitted before that gets its
+ * receipt.
  */
-static void
-check_contract(const Event *event)
+static bool
+check_contract(Event *event)
 {
-	if (!event->internal)
-		payload_type_enforce(&event->envelope);
+	ProblemList *problems = event->internal ? NULL : payload_type_enforce(&event->envelope);
+
+	if (problems == NULL)
+		return true;
+	if (!intake_was_seen(event))
+		problem_raise(problems, ERRCODE_CLUTCH_CONTRACT_BROKEN, "payload");
+	return false;
 }
 
 /*
@@ -332,7 +338,8 @@ admit_envelope(Jsonb *document, Event *event)
 	stamp(event);
 	if (!check_sender(event))
 		return false;
-	check_contract(event);
+	if (!check_contract(event))
+		return false;
 	if (!take(event))
 		return false;
 	count_for_role(event);

@@ -259,18 +259,17 @@ payload_type_is_enforced(Slice name)
 				payload_type_compare_names) != NULL;
 }
 
-void
+ProblemList *
 payload_type_enforce(const Envelope *envelope)
 {
 	const PayloadType *type;
 	ProblemList *list;
 
 	if (!slice_present(envelope->payload_type) || !payload_type_is_enforced(envelope->payload_type))
-		return;
+		return NULL;
 	type = payload_type_find(envelope->payload_type, 0);
 	if (type == NULL)
-		return;					/* it has just been deleted */
+		return NULL;			/* it has just been deleted */
 	list = problem_list();
-	if (!payload_type_check(type, &envelope->payload, "/payload", list))
-		problem_raise(list, ERRCODE_CLUTCH_CONTRACT_BROKEN, "payload");
+	return payload_type_check(type, &envelope->payload, "/payload", list) ? NULL : list;
 }

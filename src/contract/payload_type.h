@@ -53,11 +53,11 @@ extern bool payload_type_check(const PayloadType *type, const JsonbValue *payloa
 							   const char *base, ProblemList *list);
 
 /*
- * Raises KL010 with all faults (CONTRACT_BROKEN) if the payload type of the
- * envelope is always enforced and its payload violates it.  For any other
- * event, this costs a comparison.
+ * Returns all faults (CONTRACT_BROKEN) if the payload type of the envelope is
+ * always enforced and its payload violates it, and otherwise NULL.  For any
+ * other event, this costs a comparison.
  */
-extern void payload_type_enforce(const Envelope *envelope);
+extern ProblemList *payload_type_enforce(const Envelope *envelope);
 
 /* Returns a copy of the document of a payload type or schema_ref, or NULL. */
 extern Jsonb *payload_type_document(Slice what);

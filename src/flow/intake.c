@@ -336,3 +336,18 @@ intake_report(Event *event)
 	intake_apply_report(event, task);
 	return true;
 }
+
+bool
+intake_was_seen(Event *event)
+{
+	const Envelope *report = &event->envelope;
+	Task	   *task;
+
+	if (dedup_seen(event))
+		return true;
+	task = message_type_is_task(report->type) && report->type != MSG_TASK_REQUEST ? task_look(report->task_id, ROWS_LATEST) : NULL;
+	if (task == NULL || !slice_equal(task->run_id, report->run_id))
+		return false;
+	event->late = verdict_on_report(task, report) == VERDICT_LATE;
+	return intake_is_repeated(event, task);
+}

@@ -18,4 +18,9 @@
 extern bool intake_request(Event *event);
 extern bool intake_report(Event *event);
 
+/*
+ * Would one of them return false?  For an event that will be refused otherwise.
+ */
+extern bool intake_was_seen(Event *event);
+
 #endif							/* CLUTCH_INTAKE_H */

@@ -13,10 +13,16 @@
 #ifndef CLUTCH_TALLY_H
 #define CLUTCH_TALLY_H
 
+#include "clutch.h"
+#include "datatype/timestamp.h"
+
 /*
- * Counts some of the events, at most once every ten seconds in a session.
- * Never waits.
+ * Counts at most 10,000 events, and does so again ten seconds later, or at the
+ * next call if there are more.  Never waits.
  */
 extern int	tally_work(int n);
+
+/* Returns a time in the past if there are more events to count, or DT_NOEND. */
+extern TimestampTz tally_next(void);
 
 #endif							/* CLUTCH_TALLY_H */

@@ -162,7 +162,7 @@ tick_is_full(const TickReport *report, int n)
 TimestampTz
 tick_next(void)
 {
-	const TimestampTz dues[] = {timer_next(), expiry_next(), liveness_next(), schedule_next(), callee_next()};
+	const TimestampTz dues[] = {timer_next(), expiry_next(), liveness_next(), schedule_next(), callee_next(), tally_next()};
 	TimestampTz now = clock_now();
 	TimestampTz next = dues[0];
 	int			i;

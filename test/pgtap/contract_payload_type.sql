@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(112);
+SELECT plan(117);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -181,4 +181,17 @@ RESET ROLE;
 SELECT clutch.revoke_agent('clutch_test_schema_agent', 'agent:ken') \g /dev/null
 DROP ROLE clutch_test_schema_agent;
 
+-- ------------------------------------------- what was admitted before is resent
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:sum", "capabilities": [{"id": "skill:sum"}]}') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:sum}', run_id => 'run:sum', thread_id => 'thread:sum', task_id => 'task:sum')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:sum') \g /dev/null
+SELECT clutch.finish('agent:sum', 'task:sum', '{"sum": 3}', 1, payload_type => 'test.sum') \g /dev/null
+CREATE TEMP TABLE said AS SELECT clutch.envelope('chat.message', 'agent:ui', '{agent:sum}', '{"sum": 3}', run_id => 'run:sum', thread_id => 'thread:sum', task_id => 'task:sum', payload_type => 'test.sum') AS e;
+SELECT clutch.send(e) FROM said \g /dev/null
+SELECT clutch.register_schema('test.sum', '{"required": ["total"]}', enforce => 'always') \g /dev/null
+SELECT is((SELECT duplicate FROM said, clutch.send(e)), true, 'a message that was admitted before its type was enforced is a duplicate');
+SELECT is((SELECT string_agg(duplicate::text, ' ') FROM said, clutch.send_batch(ARRAY[e, e - 'payload_type' || '{"id": "msg_sum_2"}'])), 'true false', 'also in a batch');
+SELECT is((SELECT duplicate FROM clutch.finish('agent:sum', 'task:sum', '{"sum": 3}', 1, payload_type => 'test.sum')), true, 'so is a result');
+SELECT is(pg_temp.fault($$SELECT clutch.send(e || '{"id": "msg_sum_3"}') FROM said$$), 'KL010 CONTRACT_BROKEN /payload/total', 'a new message is not');
+SELECT is(pg_temp.fault($$SELECT clutch.finish('agent:sum', 'task:sum', '{"sum": 4}', 1, payload_type => 'test.sum')$$), 'KL010 CONTRACT_BROKEN /total', 'nor is another result');
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- What a conversation has come to (spec 003 6), as far as it may be seen.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(34);
 SET clutch.notify = off;
 CREATE FUNCTION pg_temp.card(name text, meta jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || name, 'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', '{"max_concurrency": 9}'::jsonb, 'meta', meta)
@@ -100,4 +100,11 @@ SELECT clutch.ingest(jsonb_build_object('header', jsonb_build_object('messageId'
 FROM (VALUES ('d1', '["use JSONL"]'::jsonb), ('d2', '["use JSONL", "add indices"]'), ('d3', '[null, "add indices"]')) AS m(id, d) \g /dev/null
 SELECT is(jsonb_path_query_array(clutch.thread_context(thread_id), '$.decisions[*].decision'), '["use JSONL", "add indices"]', 'what was decided before is told once')
 FROM clutch.events WHERE from_agent = 'agent:ui' AND type = 'task.request' ORDER BY seq DESC LIMIT 1;
+
+-- an answer in a thread of its own, since its sender has named none
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ken}', run_id => 'run:asks', thread_id => 'thread:asks', task_id => 'task:asks')) \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT clutch.progress('agent:ken', 'task:asks', '{"state": "input_required", "question": "which?"}') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', '{"text": "the second"}', run_id => 'run:asks', task_id => 'task:asks')) \g /dev/null
+SELECT is(jsonb_path_query_array(clutch.thread_context('thread:asks'), '$.decisions[*].decision'), '[{"text": "the second"}]', 'the answer is a decision in the thread of the task');
 SELECT * FROM finish();
