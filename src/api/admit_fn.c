@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "base/savepoint.h"
 #include "commands/trigger.h"
 #include "contract/payload_type.h"
 #include "flow/answer.h"
@@ -425,6 +426,7 @@ clutch_admit(PG_FUNCTION_ARGS)
 		keep_replicated(DatumGetJsonbP(document), &event);
 	else if (!admit_envelope(DatumGetJsonbP(document), &event))
 		return PointerGetDatum(NULL);
+	savepoint_note_insert();
 	return PointerGetDatum(event_form_tuple(&event, desc));
 }
 

@@ -9,8 +9,10 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "base/owner.h"
 #include "base/rows.h"
 #include "base/savepoint.h"
+#include "base/transaction.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "nodes/makefuncs.h"
@@ -79,24 +81,57 @@ savepoint_set_constraints(List *names, bool deferred)
 	AfterTriggerSetState(set);
 }
 
+/*
+ * how many rows this transaction has inserted into the log by the executor,
+ * and may have queued deferred triggers for
+ */
+static int	queued = 0;
+
+static void
+savepoint_transaction_ended(void)
+{
+	queued = 0;
+}
+
+void
+savepoint_note_insert(void)
+{
+	static TransactionWatch watch = {.ended = savepoint_transaction_ended};
+
+	transaction_watch(&watch);
+	queued++;
+}
+
 typedef struct WholeStep
 {
 	void		(*step) (void *arg);
 	void	   *arg;
 } WholeStep;
 
+/*
+ * Whatever is queued for a constraint is fired, so this must not be done if the
+ * transaction itself may have inserted rows, whose triggers have to wait for
+ * its end.  When it commits, they have been fired.  As for other triggers on
+ * what the database writes, the owner fires them; the caller may lack the
+ * right to look up the names.
+ */
 static void
 savepoint_run_whole_step(void *arg)
 {
 	WholeStep  *whole = arg;
+	bool		may_fire = queued == 0 || transaction_is_committing();
+	int			before = queued;
 	List	   *deferred;
+	OwnerCaller caller;
 
 	whole->step(whole->arg);
-	deferred = savepoint_list_deferred();
-	if (deferred == NIL)
+	if (!may_fire || queued == before || (deferred = savepoint_list_deferred()) == NIL)
 		return;
+	caller = owner_begin();
 	savepoint_set_constraints(deferred, false);
 	savepoint_set_constraints(deferred, true);
+	owner_end(caller);
+	queued = before;
 }
 
 ErrorData *

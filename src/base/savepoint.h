@@ -20,11 +20,17 @@ extern ErrorData *savepoint_run(void (*step) (void *arg), void *arg);
 
 /*
  * The same for a step that appends events on behalf of others.  The deferred
- * triggers of users on clutch.events are fired in the subtransaction.  If they
- * were fired when the transaction commits, as usual, one that raises an error
- * would undo the steps for all others as well.
+ * triggers of users on clutch.events are fired in the subtransaction, unless
+ * the transaction itself has inserted events before.  If they were fired when
+ * the transaction commits, as usual, one that raises an error would undo the
+ * steps for all others as well.
  */
 extern ErrorData *savepoint_run_whole(void (*step) (void *arg), void *arg);
+
+/*
+ * To be called for each row that is inserted into the log by the executor.
+ */
+extern void savepoint_note_insert(void);
 
 /*
  * Is the error due to circumstances, such as a deadlock, a lock that is not

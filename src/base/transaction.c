@@ -132,6 +132,14 @@ transaction_settle_until_done(bool is_prepare)
 	}
 }
 
+static bool committing = false;
+
+bool
+transaction_is_committing(void)
+{
+	return committing;
+}
+
 /*
  * After an error, aborting the transaction restores the memory context and the
  * resource owner.
@@ -145,7 +153,9 @@ transaction_settle(bool is_prepare)
 	MemoryContext old = MemoryContextSwitchTo(context);
 
 	CurrentResourceOwner = TopTransactionResourceOwner;
+	committing = true;
 	transaction_settle_until_done(is_prepare);
+	committing = false;
 	CurrentResourceOwner = owner;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
@@ -172,6 +182,7 @@ transaction_ends(XactEvent event, void *arg)
 			return;
 		case XACT_EVENT_ABORT:
 		case XACT_EVENT_PARALLEL_ABORT:
+			committing = false;
 			CALL_EACH(rolled_back);
 			break;
 		case XACT_EVENT_COMMIT:

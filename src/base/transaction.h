@@ -85,6 +85,12 @@ typedef struct TransactionWatch
 	struct TransactionWatch *next;
 } TransactionWatch;
 
+/*
+ * Is it in the phase "settling"?  Then the deferred triggers that were queued
+ * before have been fired.
+ */
+extern bool transaction_is_committing(void);
+
 /* Registers a watch.  Does nothing if it is registered already. */
 extern void transaction_watch(TransactionWatch *watch);
 
