@@ -21,11 +21,18 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
+/*
+ * how many rows this transaction has inserted into the log by the executor,
+ * and may have queued deferred triggers for
+ */
+static int	queued = 0;
+
 ErrorData *
 savepoint_run(void (*step) (void *arg), void *arg)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
+	int			before = queued;
 	ErrorData  *volatile error = NULL;
 
 	BeginInternalSubTransaction(NULL);
@@ -41,6 +48,7 @@ savepoint_run(void (*step) (void *arg), void *arg)
 		error = CopyErrorData();
 		FlushErrorState();
 		RollbackAndReleaseCurrentSubTransaction();
+		queued = before;
 		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
 			ReThrowError(error);
 	}
@@ -80,12 +88,6 @@ savepoint_set_constraints(List *names, bool deferred)
 	set->deferred = deferred;
 	AfterTriggerSetState(set);
 }
-
-/*
- * how many rows this transaction has inserted into the log by the executor,
- * and may have queued deferred triggers for
- */
-static int	queued = 0;
 
 static void
 savepoint_transaction_ended(void)

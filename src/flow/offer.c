@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/savepoint.h"
 #include "flow/assign.h"
 #include "flow/offer.h"
 #include "queue/waiting.h"
@@ -15,7 +16,9 @@
 #include "registry/load.h"
 #include "registry/roster.h"
 #include "registry/slot.h"
+#include "trust/principal.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 #include "wake/notify.h"
 
 /*
@@ -47,11 +50,92 @@ offer_give_to_agent(const WaitingPlace *place, void *arg)
 	return assign_waiting_to(place, arg);
 }
 
+/* ------------------------------------------------- tasks that are refused */
+
+/*
+ * A trigger of a user may refuse the routing.decision of one task.  When a look
+ * at waiting tasks has failed, those of the next minute in this session try
+ * each task in a savepoint, and pass over the ones that fail.  Nobody else pays
+ * for savepoints.  This is set before a look, in case it fails.
+ */
+static TimestampTz wary_until = 0;
+
+#define WARY_FOR		USECS_PER_MINUTE
+
+/* if more tasks than this fail, it is not because of the tasks */
+#define MOST_FAILED		16
+
+typedef struct Look
+{
+	WaitingTry	try_one;
+	void	   *arg;
+	bool		is_wary;
+	int			failed;
+} Look;
+
+typedef struct LookAt
+{
+	const Look *look;
+	const WaitingPlace *place;
+	WaitingTried tried;
+} LookAt;
+
+static void
+offer_look_at(void *arg)
+{
+	LookAt	   *at = arg;
+
+	at->tried = at->look->try_one(at->place, at->look->arg);
+}
+
+static WaitingTried
+offer_try(const WaitingPlace *place, void *arg)
+{
+	Look	   *look = arg;
+	LookAt		at = {look, place, WAITING_STAYS_ALONE};
+	ErrorData  *error;
+
+	if (!look->is_wary)
+		return look->try_one(place, look->arg);
+	error = savepoint_run_whole(offer_look_at, &at);
+	if (error == NULL)
+		return at.tried;
+	if (savepoint_failed_by_chance(error) || look->failed++ == MOST_FAILED)
+		ReThrowError(error);
+	ereport(principal_level(SLICE_NONE),
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
+			 errhint("The other tasks are routed. Triggers of your own on clutch.events must not raise errors.")));
+	return WAITING_STAYS_ALONE;
+}
+
+static Look
+offer_look_begin(WaitingTry try_one, void *arg)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	Look		look = {try_one, arg, now < wary_until};
+
+	if (!look.is_wary)
+		wary_until = now + WARY_FOR;
+	return look;
+}
+
+static void
+offer_look_end(const Look *look)
+{
+	if (!look->is_wary)
+		wary_until = 0;
+	else if (look->failed > 0)
+		wary_until = GetCurrentTimestamp() + WARY_FOR;
+}
+
 int
 offer_work(Slice agent_id, int n, bool claims)
 {
 	Receiver	receiver = {agent_id, claims};
+	Look		look;
 	int			room;
+	int			given;
 
 	/* this is the usual case, and must not cost a reading of the registry */
 	if (waiting_is_empty())
@@ -59,7 +143,10 @@ offer_work(Slice agent_id, int n, bool claims)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	return waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims, offer_give_to_agent, &receiver});
+	look = offer_look_begin(offer_give_to_agent, &receiver);
+	given = waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims, offer_try, &look});
+	offer_look_end(&look);
+	return given;
 }
 
 /* --------------------------------------------------------------- by a tick */
@@ -109,9 +196,13 @@ int
 offer_to_all(int n)
 {
 	int			routed = 0;
+	Look		look;
 
-	if (!waiting_is_empty())
-		(void) waiting_try_kinds(n, offer_route_place, &routed);
+	if (waiting_is_empty())
+		return 0;
+	look = offer_look_begin(offer_route_place, &routed);
+	(void) waiting_try_kinds(n, offer_try, &look);
+	offer_look_end(&look);
 	return routed;
 }
 

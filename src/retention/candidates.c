@@ -410,11 +410,13 @@ candidates_first_young(TimestampTz before)
 	return young;
 }
 
-void
+bool
 candidates_jump(TimestampTz before)
 {
-	int64		young = candidates_first_young(before);
+	int64		young = next_seq == 0 ? 0 : candidates_first_young(before);
 
-	if (next_seq > 0 && young > next_seq)
-		next_seq = (int64) pg_prng_uint64_range(&pg_global_prng_state, next_seq, young - 1);
+	if (young <= next_seq)
+		return false;
+	next_seq = (int64) pg_prng_uint64_range(&pg_global_prng_state, next_seq, young - 1);
+	return true;
 }

@@ -52,9 +52,10 @@ extern Candidates *candidates_find(TimestampTz before, int max_events);
 
 /*
  * Makes this backend's next search begin at a random place behind its last one.
- * For a caller that could remove nothing of what was found: if its session is
- * short, it will never get far beyond that.
+ * Returns false if that has reached the end.  For a caller that could remove
+ * nothing of what was found: if its session is short, it will never get far
+ * beyond that.
  */
-extern void candidates_jump(TimestampTz before);
+extern bool candidates_jump(TimestampTz before);
 
 #endif							/* CLUTCH_CANDIDATES_H */

@@ -22,6 +22,7 @@
  * begin.  Its first pass begins anywhere, because sessions may be short.
  */
 static bool sweep_began = false;
+static TimestampTz sweep_first = 0;	/* where the current pass began */
 static TimestampTz sweep_next = 0;
 static TimestampTz sweep_rest_until = 0;
 
@@ -75,11 +76,12 @@ artifact_sweep_anywhere(void)
 }
 
 /*
- * Looks at n artifacts at most, but at all that were uploaded at the same time.
- * Adds how many there were to *looked.
+ * Goes on with the pass, up to that time.  Looks at n artifacts at most, but at
+ * all that were uploaded at the same time.  Adds how many there were to
+ * *looked.
  */
 static int
-artifact_sweep_from(TimestampTz from, TimestampTz before, int n, int *looked)
+artifact_sweep_until(TimestampTz before, int n, int *looked)
 {
 	int			removed = 0;
 	RowScan		scan;
@@ -88,7 +90,7 @@ artifact_sweep_from(TimestampTz from, TimestampTz before, int n, int *looked)
 		return 0;
 
 	rows_begin(&scan, TABLE_ARTIFACT, INDEX_ARTIFACT_UPLOADED_AT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, from);
+	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, sweep_next);
 	rows_key_timestamp(&scan, 1, BTLessStrategyNumber, before);
 	rows_start(&scan);
 	for (; rows_next(&scan); (*looked)++)
@@ -110,22 +112,26 @@ artifact_sweep(int n)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz before = now - clutch_artifact_grace * USECS_PER_SEC;
-	TimestampTz from;
 	int			looked = 0;
 	int			removed;
 
 	if (now < sweep_rest_until && clutch_artifact_grace > 0)
 		return 0;
 	if (!sweep_began)
-		sweep_next = artifact_sweep_anywhere();
+		sweep_first = sweep_next = artifact_sweep_anywhere();
 	sweep_began = true;
-	from = sweep_next;
 	removed = artifact_upload_sweep(before, n);
-	removed += artifact_sweep_from(from, before, n, &looked);
-	removed += artifact_sweep_from(0, Min(from, before), n, &looked);
+	if (sweep_next >= sweep_first)
+	{
+		removed += artifact_sweep_until(before, n, &looked);
+		if (looked < n)
+			sweep_next = 0;
+	}
+	if (sweep_next < sweep_first)
+		removed += artifact_sweep_until(Min(sweep_first, before), n, &looked);
 	if (looked < n)
 	{
-		sweep_next = 0;
+		sweep_first = sweep_next = 0;
 		sweep_rest_until = now + PASS_PAUSE;
 	}
 	return removed;

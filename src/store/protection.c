@@ -302,11 +302,12 @@ protection_judge_table(const AlterTableStmt *statement)
 					 errproblem("", "TABLE_PROTECTED"),
 					 errmsg("cannot make clutch.%s unlogged: it would be lost in a crash", get_rel_name(relid)),
 					 errhint("If you mean it, run SET clutch.allow_ddl = on first, as a superuser.")));
-		if (change == AT_AddColumn)
+		if (change == AT_AddColumn || change == AT_AddInherit)
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
 					 errproblem("", "TABLE_PROTECTED"),
-					 errmsg("cannot add a column to clutch.%s: clutch could not write it any more", get_rel_name(relid)),
+					 errmsg(change == AT_AddColumn ? "cannot add a column to clutch.%s: clutch could not write it any more" :
+							"cannot let clutch.%s inherit: it would get the columns of its parent", get_rel_name(relid)),
 					 errhint("Keep your own data in a table of your own.")));
 	}
 }

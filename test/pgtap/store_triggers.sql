@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(31);
+SELECT plan(34);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -152,6 +152,21 @@ SELECT is(pg_temp.claim_fails(99), 'not task:all1: while claiming task "task:all
 SELECT is(pg_temp.claim_fails(99), 'not task:all17: while claiming task "task:all17"', 'and so does the next, after a few of them');
 DROP TRIGGER refuse ON clutch.events;
 SELECT is((SELECT count(*) FROM clutch.claim('agent:lee', 99)), 20::bigint, 'and nothing is lost');
+RESET client_min_messages;
+
+-- ------------------------------------------- one that refuses a decision
+-- the first of three waiting tasks cannot be given to the agent that comes
+SET client_min_messages = error;
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:w}', run_id => 'run:6', thread_id => 'thread:1', task_id => 'task:wait' || n)) FROM generate_series(1, 3) n \g /dev/null
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.task_id = 'task:wait1' AND NEW.type = 'routing.decision') EXECUTE FUNCTION pg_temp.refuse();
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:wil", "display": {"name": "wil"}, "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.tick(), clutch.tick() \g /dev/null
+SELECT is(ARRAY[pg_temp.state('wait1'), pg_temp.state('wait2'), pg_temp.state('wait3')], '{pending NO_CAPABLE_AGENT,assigned,assigned}', 'a task whose decision is refused holds up no other');
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.claim('agent:wil', 9)), 'task:wait2 task:wait3', 'nor the claims of the agent');
+DROP TRIGGER refuse ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.state('wait1'), 'assigned', 'and is given out when nothing refuses it');
+SELECT clutch.cancel('task:wait1') \g /dev/null
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
