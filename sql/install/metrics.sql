@@ -4,7 +4,7 @@ SELECT m.name, m.type, m.help
 FROM (VALUES
 	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
 	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
-	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated, and left out while it has no statistics.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
 	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
@@ -158,12 +158,14 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	-- tables where they have a row.
 	large(is_large) AS (
 		SELECT pg_catalog.pg_relation_size('clutch.task') > 16 * 1024 * 1024),
+	estimate(status, tasks) AS MATERIALIZED (
+		SELECT f.status, f.tasks FROM clutch.status_frequencies() f),
 	tasks(status, tasks) AS (
 			SELECT t.status, count(*)::double precision FROM clutch.task t
 			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
 		UNION ALL
 			SELECT m.status, m.tasks
-			FROM clutch.status_frequencies() m
+			FROM estimate m
 			WHERE (SELECT is_large FROM large)
 			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
 		UNION ALL
@@ -212,6 +214,8 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 			  UNION SELECT to_status FROM clutch.task_transitions()) s
 		LEFT JOIN tasks n ON n.status = s.status
 		GROUP BY s.status
+		-- a gap is better than a 0 that nobody has counted: without statistics, nothing is known
+		HAVING count(n.status) > 0 OR NOT (SELECT is_large FROM large) OR EXISTS (SELECT FROM estimate)
 	UNION ALL
 		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues
 	UNION ALL

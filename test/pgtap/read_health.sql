@@ -1,7 +1,7 @@
 -- What an operator asks all the time (stuck, metrics, check) reads the tasks
 -- that are not over, and of the others a sample at most.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(17);
 SET clutch.notify = off;
 SELECT fixture.at(0);
 
@@ -40,6 +40,21 @@ SELECT ok((SELECT bool_and(abs(value - w.wanted) < w.wanted * 0.2) FROM clutch.m
 		WHERE m.name = 'clutch_tasks'), 'the others are estimated');
 SELECT cmp_ok(pg_temp.rows_read(), '<', 100::bigint, 'without reading them');
 COMMIT;
+
+-- as after a restore, before the first ANALYZE
+BEGIN;
+DELETE FROM pg_statistic WHERE starelid = 'clutch.task'::regclass;
+SELECT is((SELECT string_agg(labels ->> 'status', ' ' ORDER BY labels ->> 'status') FROM clutch.metrics() WHERE name = 'clutch_tasks'),
+	'assigned input_required pending running suspended', 'without statistics, no number is given for the tasks that are over');
+INSERT INTO clutch.outbox (no, id, endpoint, kind, state, remove_at, created_at, attempt, failure)
+SELECT n, 'msg_' || n, 'far', 'post', 'sent', clutch.now(), clutch.now(), 1, repeat('x', 1900) FROM generate_series(1, 9000) n;
+SELECT cmp_ok(pg_relation_size('clutch.outbox'), '>', 16 * 1024 * 1024::bigint, 'a large outbox');
+SELECT is((SELECT string_agg(labels ->> 'state', ' ' ORDER BY labels ->> 'state') FROM clutch.metrics() WHERE name = 'clutch_outbox_calls'),
+	'dead pending', 'nor for the calls that are over');
+ANALYZE clutch.outbox;
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_outbox_calls' AND labels ->> 'state' = 'sent'), 9000::double precision, 'and with them it is');
+ROLLBACK;
+
 CREATE ROLE health_reader;
 SELECT clutch.grant_reader('health_reader') \g /dev/null
 SET ROLE health_reader;
