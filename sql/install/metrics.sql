@@ -147,7 +147,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 			SELECT 'ready', since FROM clutch.ready
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'consequence', since FROM clutch.consequence
-		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'question', t.since FROM clutch.question q JOIN clutch.task t ON t.task_id = q.task_id
 		UNION ALL SELECT 'suspended', since FROM clutch.suspended
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
 	-- The view is used twice, and is as long as the list of readers.
@@ -198,7 +198,9 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 					  ORDER BY e.epoch, e.xid LIMIT 20000) s) l
 			CROSS JOIN LATERAL clutch.count_events(p.epoch, p.xid, l.last) u),
 	durations AS MATERIALIZED (
-		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds
+		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds,
+			   ARRAY[sum(c.buckets[1]), sum(c.buckets[2]), sum(c.buckets[3]), sum(c.buckets[4]),
+					 sum(c.buckets[5]), sum(c.buckets[6]), sum(c.buckets[7]), sum(c.buckets[8])] AS buckets
 		FROM counted c WHERE c.type = 'duration' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
@@ -291,9 +293,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		 FROM counted WHERE code <> '' GROUP BY source, code ORDER BY sum(n) DESC, source, code LIMIT 100)
 	UNION ALL
 		SELECT 'clutch_agent_request_duration_bucket', pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest, 'le', b.le),
-			   CASE WHEN b.le = '+Inf' THEN d.n::double precision
-					ELSE (SELECT sum(c.buckets[b.i]) FROM counted c
-						  WHERE c.type = 'duration' AND c.source = d.source AND c.dest = d.dest)::double precision END
+			   CASE WHEN b.le = '+Inf' THEN d.n::double precision ELSE d.buckets[b.i]::double precision END
 		FROM durations d
 		CROSS JOIN unnest('{0.1,0.5,1,5,10,60,300,3600,+Inf}'::text[]) WITH ORDINALITY AS b(le, i)
 	UNION ALL
