@@ -12,8 +12,9 @@ CREATE FUNCTION clutch.my_agents() RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
 
+-- COST: a plan with ORDER BY and LIMIT sorts first, and reads the envelopes of the rows that are left.
 CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 20;
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 
@@ -77,14 +78,13 @@ FROM clutch.dependency d;
 COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: kind child leads from the parent to the subtask, kind after from a task to one that waits for it';
 
 CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
-SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
-		t.since AS asked_at, t.wake_at AS deadline, (e.envelope ->> 'id') COLLATE "C" AS question_id,
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, clutch.envelope_of(q.seq) -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, (clutch.envelope_of(q.seq) ->> 'id') COLLATE "C" AS question_id,
 		ARRAY(SELECT r.value ->> 'agent_id'
-			  FROM pg_catalog.jsonb_array_elements(e.envelope -> 'to') WITH ORDINALITY AS r(value, place)
+			  FROM pg_catalog.jsonb_array_elements(clutch.envelope_of(q.seq) -> 'to') WITH ORDINALITY AS r(value, place)
 			  ORDER BY r.place) COLLATE "C" AS asked
 FROM clutch.question q
-JOIN clutch.task t ON t.task_id = q.task_id
-CROSS JOIN LATERAL clutch.envelope_of(q.seq) AS e(envelope);
+JOIN clutch.task t ON t.task_id = q.task_id;
 COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that have not been answered yet';
 
 CREATE VIEW clutch.dead_letters WITH (security_invoker = true) AS

@@ -530,6 +530,15 @@ COMMENT ON FUNCTION clutch.envelope IS
 
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
+ALTER FUNCTION clutch.envelope_of(bigint) COST 20;
+CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, clutch.envelope_of(q.seq) -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, (clutch.envelope_of(q.seq) ->> 'id') COLLATE "C" AS question_id,
+		ARRAY(SELECT r.value ->> 'agent_id'
+			  FROM pg_catalog.jsonb_array_elements(clutch.envelope_of(q.seq) -> 'to') WITH ORDINALITY AS r(value, place)
+			  ORDER BY r.place) COLLATE "C" AS asked
+FROM clutch.question q
+JOIN clutch.task t ON t.task_id = q.task_id;
 
 COMMENT ON FUNCTION clutch.cancel_run(text, text, text) IS
 	'cancels every task of a run that is not over, and returns how many there were';
