@@ -128,12 +128,17 @@ FROM clutch.task t WHERE false;
 -- that could not be handled is put off by a minute.  A partial index finds those
 -- that were requested before a task that they wait for.
 -- A running task whose subtask gets no slot is blocked if all slots of all
--- agents that could do the subtask are held by such tasks.
+-- agents that could do the subtask are held by such tasks.  LIMIT makes every plan
+-- look up the task of each slot by its key: the planner does not know how many
+-- running tasks the role of an agent sees.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
 	FROM clutch.agent_slot s
-	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT h.task_id, h.run_id, h.status, h.agent_id, h.since FROM clutch.task h
+		WHERE h.task_id = s.task_id AND h.status = 'running'
+		LIMIT 1) AS p
 	CROSS JOIN LATERAL (
 		SELECT k.task_id, k.request_seq FROM clutch.task k
 		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'

@@ -560,7 +560,10 @@ CREATE OR REPLACE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
 	FROM clutch.agent_slot s
-	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT h.task_id, h.run_id, h.status, h.agent_id, h.since FROM clutch.task h
+		WHERE h.task_id = s.task_id AND h.status = 'running'
+		LIMIT 1) AS p
 	CROSS JOIN LATERAL (
 		SELECT k.task_id, k.request_seq FROM clutch.task k
 		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'
