@@ -531,6 +531,7 @@ COMMENT ON FUNCTION clutch.envelope IS
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 ALTER FUNCTION clutch.envelope_of(bigint) COST 20;
+
 CREATE OR REPLACE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
 FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
@@ -538,6 +539,7 @@ UNION ALL
 SELECT d.run_id, d.after_task_id, d.task_id, 'after'
 FROM clutch.dependency d
 JOIN clutch.task w ON w.task_id = d.task_id AND w.run_id = d.run_id;
+
 CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
 SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, clutch.envelope_of(q.seq) -> 'payload' AS question,
 		t.since AS asked_at, t.wake_at AS deadline, (clutch.envelope_of(q.seq) ->> 'id') COLLATE "C" AS question_id,
