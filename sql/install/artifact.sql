@@ -54,15 +54,16 @@ COMMENT ON VIEW clutch.artifacts IS
 	'the artifacts of this database, and how many events of the log attach each of them';
 
 CREATE VIEW clutch.artifact_metrics WITH (security_invoker = true) AS
-WITH kept(state, bytes) AS (
-		SELECT CASE WHEN EXISTS (SELECT FROM clutch.artifact_use u WHERE u.digest = a.digest) THEN 'attached' ELSE 'unused' END, a.bytes
-		FROM clutch.artifact a
-	UNION ALL
-		SELECT 'unfinished', p.bytes FROM clutch.artifact_upload p),
+WITH kept(state, n, bytes) AS (
+	SELECT k.state, count(*), sum(k.bytes)
+	FROM (SELECT CASE WHEN EXISTS (SELECT FROM clutch.artifact_use u WHERE u.digest = a.digest) THEN 'attached' ELSE 'unused' END, a.bytes
+		  FROM clutch.artifact a
+		  UNION ALL
+		  SELECT 'unfinished', p.bytes FROM clutch.artifact_upload p) AS k(state, bytes)
+	GROUP BY k.state),
 by_state AS (
-	SELECT pg_catalog.jsonb_build_object('state', s.state) AS labels, count(k.bytes) AS n, coalesce(sum(k.bytes), 0) AS bytes
-	FROM (VALUES ('attached'), ('unused'), ('unfinished')) AS s(state) LEFT JOIN kept k ON k.state = s.state
-	GROUP BY s.state)
+	SELECT pg_catalog.jsonb_build_object('state', s.state) AS labels, coalesce(k.n, 0) AS n, coalesce(k.bytes, 0) AS bytes
+	FROM (VALUES ('attached'), ('unused'), ('unfinished')) AS s(state) LEFT JOIN kept k ON k.state = s.state)
 	SELECT 'clutch_artifacts'::text AS name, b.labels, b.n::double precision AS value FROM by_state b
 UNION ALL
 	SELECT 'clutch_artifact_bytes', b.labels, b.bytes FROM by_state b

@@ -4,7 +4,7 @@ SELECT m.name, m.type, m.help
 FROM (VALUES
 	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
 	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
-	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated, and left out while it has no statistics.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
 	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
@@ -147,7 +147,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 			SELECT 'ready', since FROM clutch.ready
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'consequence', since FROM clutch.consequence
-		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'question', t.since FROM clutch.question q JOIN clutch.task t ON t.task_id = q.task_id
 		UNION ALL SELECT 'suspended', since FROM clutch.suspended
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
 	-- The view is used twice, and is as long as the list of readers.
@@ -158,12 +158,14 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	-- tables where they have a row.
 	large(is_large) AS (
 		SELECT pg_catalog.pg_relation_size('clutch.task') > 16 * 1024 * 1024),
+	estimate(status, tasks) AS MATERIALIZED (
+		SELECT f.status, f.tasks FROM clutch.status_frequencies() f),
 	tasks(status, tasks) AS (
 			SELECT t.status, count(*)::double precision FROM clutch.task t
 			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
 		UNION ALL
 			SELECT m.status, m.tasks
-			FROM clutch.status_frequencies() m
+			FROM estimate m
 			WHERE (SELECT is_large FROM large)
 			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
 		UNION ALL
@@ -196,7 +198,9 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 					  ORDER BY e.epoch, e.xid LIMIT 20000) s) l
 			CROSS JOIN LATERAL clutch.count_events(p.epoch, p.xid, l.last) u),
 	durations AS MATERIALIZED (
-		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds
+		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds,
+			   ARRAY[sum(c.buckets[1]), sum(c.buckets[2]), sum(c.buckets[3]), sum(c.buckets[4]),
+					 sum(c.buckets[5]), sum(c.buckets[6]), sum(c.buckets[7]), sum(c.buckets[8])] AS buckets
 		FROM counted c WHERE c.type = 'duration' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
@@ -212,6 +216,8 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 			  UNION SELECT to_status FROM clutch.task_transitions()) s
 		LEFT JOIN tasks n ON n.status = s.status
 		GROUP BY s.status
+		-- a gap is better than a 0 that nobody has counted: without statistics, nothing is known
+		HAVING count(n.status) > 0 OR NOT (SELECT is_large FROM large) OR EXISTS (SELECT FROM estimate)
 	UNION ALL
 		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues
 	UNION ALL
@@ -287,9 +293,7 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		 FROM counted WHERE code <> '' GROUP BY source, code ORDER BY sum(n) DESC, source, code LIMIT 100)
 	UNION ALL
 		SELECT 'clutch_agent_request_duration_bucket', pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest, 'le', b.le),
-			   CASE WHEN b.le = '+Inf' THEN d.n::double precision
-					ELSE (SELECT sum(c.buckets[b.i]) FROM counted c
-						  WHERE c.type = 'duration' AND c.source = d.source AND c.dest = d.dest)::double precision END
+			   CASE WHEN b.le = '+Inf' THEN d.n::double precision ELSE d.buckets[b.i]::double precision END
 		FROM durations d
 		CROSS JOIN unnest('{0.1,0.5,1,5,10,60,300,3600,+Inf}'::text[]) WITH ORDINALITY AS b(le, i)
 	UNION ALL

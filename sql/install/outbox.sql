@@ -319,6 +319,9 @@ UNION ALL
 			SELECT f.state, f.calls FROM clutch.call_frequencies() f
 			WHERE (SELECT pg_catalog.pg_relation_size('clutch.outbox') > 16 * 1024 * 1024)) AS n ON n.state = s.state
 	GROUP BY s.state
+	-- without statistics, nothing is known
+	HAVING count(n.state) > 0 OR pg_catalog.pg_relation_size('clutch.outbox') <= 16 * 1024 * 1024
+		OR EXISTS (SELECT FROM clutch.call_frequencies())
 UNION ALL
 	SELECT 'clutch_outbox_overdue_seconds', '{}', greatest(coalesce(extract(epoch FROM clutch.now() - min(w.due_at)), 0), 0)
 	FROM clutch.outbox_waiting w;

@@ -12,8 +12,9 @@ CREATE FUNCTION clutch.my_agents() RETURNS text[]
 	AS 'MODULE_PATHNAME', 'clutch_my_agents' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.my_agents() IS 'the agents that the role was granted by grant_agent';
 
+-- COST: a plan with ORDER BY and LIMIT sorts first, and reads the envelopes of the rows that are left.
 CREATE FUNCTION clutch.envelope_of(seq bigint) RETURNS jsonb
-	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME', 'clutch_envelope_of' LANGUAGE C STABLE STRICT PARALLEL UNSAFE COST 20;
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 
@@ -68,23 +69,25 @@ FROM clutch.events e
 GROUP BY e.thread_id;
 COMMENT ON VIEW clutch.threads IS 'conversations: the number of their events, runs and agents, and the times of the first and the last event';
 
+-- The dependencies of a run are found through its tasks: an index of their own would cost
+-- each of them an entry.
 CREATE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
 FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
 UNION ALL
 SELECT d.run_id, d.after_task_id, d.task_id, 'after'
-FROM clutch.dependency d;
+FROM clutch.dependency d
+JOIN clutch.task w ON w.task_id = d.task_id AND w.run_id = d.run_id;
 COMMENT ON VIEW clutch.task_edges IS 'edges of the task graph: kind child leads from the parent to the subtask, kind after from a task to one that waits for it';
 
 CREATE VIEW clutch.approvals WITH (security_invoker = true) AS
-SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, e.envelope -> 'payload' AS question,
-		t.since AS asked_at, t.wake_at AS deadline, (e.envelope ->> 'id') COLLATE "C" AS question_id,
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, clutch.envelope_of(q.seq) -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, (clutch.envelope_of(q.seq) ->> 'id') COLLATE "C" AS question_id,
 		ARRAY(SELECT r.value ->> 'agent_id'
-			  FROM pg_catalog.jsonb_array_elements(e.envelope -> 'to') WITH ORDINALITY AS r(value, place)
+			  FROM pg_catalog.jsonb_array_elements(clutch.envelope_of(q.seq) -> 'to') WITH ORDINALITY AS r(value, place)
 			  ORDER BY r.place) COLLATE "C" AS asked
 FROM clutch.question q
-JOIN clutch.task t ON t.task_id = q.task_id
-CROSS JOIN LATERAL clutch.envelope_of(q.seq) AS e(envelope);
+JOIN clutch.task t ON t.task_id = q.task_id;
 COMMENT ON VIEW clutch.approvals IS 'questions of parked tasks that have not been answered yet';
 
 CREATE VIEW clutch.dead_letters WITH (security_invoker = true) AS
@@ -128,12 +131,17 @@ FROM clutch.task t WHERE false;
 -- that could not be handled is put off by a minute.  A partial index finds those
 -- that were requested before a task that they wait for.
 -- A running task whose subtask gets no slot is blocked if all slots of all
--- agents that could do the subtask are held by such tasks.
+-- agents that could do the subtask are held by such tasks.  LIMIT makes every plan
+-- look up the task of each slot by its key: the planner does not know how many
+-- running tasks the role of an agent sees.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
 	FROM clutch.agent_slot s
-	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT h.task_id, h.run_id, h.status, h.agent_id, h.since FROM clutch.task h
+		WHERE h.task_id = s.task_id AND h.status = 'running'
+		LIMIT 1) AS p
 	CROSS JOIN LATERAL (
 		SELECT k.task_id, k.request_seq FROM clutch.task k
 		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'

@@ -20,6 +20,8 @@ DROP FUNCTION clutch.grant_reader(text);
 -- For finding the runs that a role sees by its scopes.
 CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
+ALTER TABLE clutch.agent_slot ALTER COLUMN agent_id SET (n_distinct = -0.05);
+
 -- Looks up with a single probe whether an agent has sent an event in a run.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
@@ -288,7 +290,7 @@ SELECT m.name, m.type, m.help
 FROM (VALUES
 	('clutch_log_seq', 'counter', 'The last seq that was drawn for the log.'),
 	('clutch_log_bytes', 'gauge', 'Size of the log on disk, with its indexes, in bytes.'),
-	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated.'),
+	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated, and left out while it has no statistics.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
 	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
@@ -348,7 +350,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 			SELECT 'ready', since FROM clutch.ready
 		UNION ALL SELECT 'waiting', since FROM clutch.waiting
 		UNION ALL SELECT 'consequence', since FROM clutch.consequence
-		UNION ALL SELECT 'question', asked_at FROM clutch.approvals
+		UNION ALL SELECT 'question', t.since FROM clutch.question q JOIN clutch.task t ON t.task_id = q.task_id
 		UNION ALL SELECT 'suspended', since FROM clutch.suspended
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
 	-- The view is used twice, and is as long as the list of readers.
@@ -359,12 +361,14 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	-- tables where they have a row.
 	large(is_large) AS (
 		SELECT pg_catalog.pg_relation_size('clutch.task') > 16 * 1024 * 1024),
+	estimate(status, tasks) AS MATERIALIZED (
+		SELECT f.status, f.tasks FROM clutch.status_frequencies() f),
 	tasks(status, tasks) AS (
 			SELECT t.status, count(*)::double precision FROM clutch.task t
 			WHERE NOT (SELECT is_large FROM large) GROUP BY t.status
 		UNION ALL
 			SELECT m.status, m.tasks
-			FROM clutch.status_frequencies() m
+			FROM estimate m
 			WHERE (SELECT is_large FROM large)
 			  AND m.status NOT IN ('assigned', 'running', 'input_required', 'suspended', 'pending')
 		UNION ALL
@@ -397,7 +401,9 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 					  ORDER BY e.epoch, e.xid LIMIT 20000) s) l
 			CROSS JOIN LATERAL clutch.count_events(p.epoch, p.xid, l.last) u),
 	durations AS MATERIALIZED (
-		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds
+		SELECT c.source, c.dest, sum(c.n) AS n, sum(c.seconds) AS seconds,
+			   ARRAY[sum(c.buckets[1]), sum(c.buckets[2]), sum(c.buckets[3]), sum(c.buckets[4]),
+					 sum(c.buckets[5]), sum(c.buckets[6]), sum(c.buckets[7]), sum(c.buckets[8])] AS buckets
 		FROM counted c WHERE c.type = 'duration' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20),
 	queues AS (
 		SELECT q.queue, count(n.queue) AS size, min(n.since) AS oldest
@@ -413,6 +419,8 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 			  UNION SELECT to_status FROM clutch.task_transitions()) s
 		LEFT JOIN tasks n ON n.status = s.status
 		GROUP BY s.status
+		-- a gap is better than a 0 that nobody has counted: without statistics, nothing is known
+		HAVING count(n.status) > 0 OR NOT (SELECT is_large FROM large) OR EXISTS (SELECT FROM estimate)
 	UNION ALL
 		SELECT 'clutch_queue_size', pg_catalog.jsonb_build_object('queue', queue), size FROM queues
 	UNION ALL
@@ -488,9 +496,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		 FROM counted WHERE code <> '' GROUP BY source, code ORDER BY sum(n) DESC, source, code LIMIT 100)
 	UNION ALL
 		SELECT 'clutch_agent_request_duration_bucket', pg_catalog.jsonb_build_object('source', d.source, 'dest', d.dest, 'le', b.le),
-			   CASE WHEN b.le = '+Inf' THEN d.n::double precision
-					ELSE (SELECT sum(c.buckets[b.i]) FROM counted c
-						  WHERE c.type = 'duration' AND c.source = d.source AND c.dest = d.dest)::double precision END
+			   CASE WHEN b.le = '+Inf' THEN d.n::double precision ELSE d.buckets[b.i]::double precision END
 		FROM durations d
 		CROSS JOIN unnest('{0.1,0.5,1,5,10,60,300,3600,+Inf}'::text[]) WITH ORDINALITY AS b(le, i)
 	UNION ALL
@@ -524,6 +530,24 @@ COMMENT ON FUNCTION clutch.envelope IS
 
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
+ALTER FUNCTION clutch.envelope_of(bigint) COST 20;
+
+CREATE OR REPLACE VIEW clutch.task_edges WITH (security_invoker = true) AS
+SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
+FROM clutch.task t WHERE t.parent_task_id IS NOT NULL
+UNION ALL
+SELECT d.run_id, d.after_task_id, d.task_id, 'after'
+FROM clutch.dependency d
+JOIN clutch.task w ON w.task_id = d.task_id AND w.run_id = d.run_id;
+
+CREATE OR REPLACE VIEW clutch.approvals WITH (security_invoker = true) AS
+SELECT	t.task_id, t.run_id, t.thread_id, t.agent_id, clutch.envelope_of(q.seq) -> 'payload' AS question,
+		t.since AS asked_at, t.wake_at AS deadline, (clutch.envelope_of(q.seq) ->> 'id') COLLATE "C" AS question_id,
+		ARRAY(SELECT r.value ->> 'agent_id'
+			  FROM pg_catalog.jsonb_array_elements(clutch.envelope_of(q.seq) -> 'to') WITH ORDINALITY AS r(value, place)
+			  ORDER BY r.place) COLLATE "C" AS asked
+FROM clutch.question q
+JOIN clutch.task t ON t.task_id = q.task_id;
 
 COMMENT ON FUNCTION clutch.cancel_run(text, text, text) IS
 	'cancels every task of a run that is not over, and returns how many there were';
@@ -545,7 +569,10 @@ CREATE OR REPLACE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
 	FROM clutch.agent_slot s
-	JOIN clutch.task p ON p.task_id = s.task_id AND p.status = 'running'
+	CROSS JOIN LATERAL (
+		SELECT h.task_id, h.run_id, h.status, h.agent_id, h.since FROM clutch.task h
+		WHERE h.task_id = s.task_id AND h.status = 'running'
+		LIMIT 1) AS p
 	CROSS JOIN LATERAL (
 		SELECT k.task_id, k.request_seq FROM clutch.task k
 		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'

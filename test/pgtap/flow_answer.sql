@@ -1,6 +1,6 @@
 -- Tasks parked with a question: asking, answering, resuming (human in the loop).
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(54);
 SET clutch.heartbeat_interval = 0;
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
@@ -111,6 +111,11 @@ SELECT throws_ok($$SELECT clutch.answer('task:2', NULL)$$, '22004', NULL, 'an an
 -- ------------------------------------------- a task ends without an answer, or asks again
 SELECT clutch.send(pg_temp.ask(t, 'agent:ken')), pg_temp.claimed('agent:ken'), pg_temp.question(t, 'now?', '2026-01-02T13:00:00Z') FROM unnest('{task:a,task:b,task:c,task:d,task:e}'::text[]) t \g /dev/null
 SELECT is((SELECT string_agg(to_char(deadline, 'DD HH24:MI'), ' ') FROM clutch.approvals), '02 13:00 02 13:00 02 13:00 02 13:00 02 13:00', 'five questions have a deadline');
+BEGIN;
+SET LOCAL track_functions = 'all';
+SELECT isnt((SELECT question FROM clutch.approvals ORDER BY asked_at, task_id LIMIT 1), NULL, 'one is asked for');
+SELECT is(pg_stat_get_xact_function_calls('clutch.envelope_of(bigint)'::regprocedure), 1::bigint, 'and no other is read');
+COMMIT;
 SELECT is((clutch.cancel('task:a', NULL, 'agent:ui')).late, false, 'a parked task can be cancelled');
 SELECT is((clutch.finish('agent:ken', 'task:b')).late, false, 'or be finished by the agent that asked');
 SELECT is((clutch.release('agent:ken', 'task:c', 1)).late, false, 'or be given back');

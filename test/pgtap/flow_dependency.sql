@@ -1,7 +1,7 @@
 -- Tasks that come after others: they start, or fail, when those are over.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(28);
+SELECT plan(30);
 
 SELECT fixture.task('task:b') \g /dev/null
 SELECT fixture.taken() \g /dev/null
@@ -66,5 +66,12 @@ SELECT fixture.task('task:k' || n, orders => fixture.after('task:k' || n - 1)) F
 SELECT fixture.task('task:k0') \g /dev/null
 SELECT clutch.cancel('task:k0') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id LIKE 'task:k%' AND code = 'DEPENDENCY_FAILED'), 2000::bigint, 'a chain of any length fails at once');
+-- the edges of one run
+SELECT fixture.task('task:o1', run => 'run:other'), fixture.task('task:o2', orders => fixture.after('task:o1'), run => 'run:other') \g /dev/null
+ANALYZE clutch.task, clutch.dependency;
+BEGIN;
+SELECT is((SELECT string_agg(from_task_id || '>' || to_task_id, ' ') FROM clutch.task_edges WHERE run_id = 'run:other'), 'task:o1>task:o2', 'a run has an edge');
+SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.dependency'::regclass), '<', 100::bigint, 'which is found without reading those of other runs');
+COMMIT;
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- What an operator asks all the time (stuck, metrics, check) reads the tasks
 -- that are not over, and of the others a sample at most.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(19);
 SET clutch.notify = off;
 SELECT fixture.at(0);
 
@@ -40,6 +40,21 @@ SELECT ok((SELECT bool_and(abs(value - w.wanted) < w.wanted * 0.2) FROM clutch.m
 		WHERE m.name = 'clutch_tasks'), 'the others are estimated');
 SELECT cmp_ok(pg_temp.rows_read(), '<', 100::bigint, 'without reading them');
 COMMIT;
+
+-- as after a restore, before the first ANALYZE
+BEGIN;
+DELETE FROM pg_statistic WHERE starelid = 'clutch.task'::regclass;
+SELECT is((SELECT string_agg(labels ->> 'status', ' ' ORDER BY labels ->> 'status') FROM clutch.metrics() WHERE name = 'clutch_tasks'),
+	'assigned input_required pending running suspended', 'without statistics, no number is given for the tasks that are over');
+INSERT INTO clutch.outbox (no, id, endpoint, kind, state, remove_at, created_at, attempt, failure)
+SELECT n, 'msg_' || n, 'far', 'post', 'sent', clutch.now(), clutch.now(), 1, repeat('x', 1900) FROM generate_series(1, 9000) n;
+SELECT cmp_ok(pg_relation_size('clutch.outbox'), '>', 16 * 1024 * 1024::bigint, 'a large outbox');
+SELECT is((SELECT string_agg(labels ->> 'state', ' ' ORDER BY labels ->> 'state') FROM clutch.metrics() WHERE name = 'clutch_outbox_calls'),
+	'dead pending', 'nor for the calls that are over');
+ANALYZE clutch.outbox;
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_outbox_calls' AND labels ->> 'state' = 'sent'), 9000::double precision, 'and with them it is');
+ROLLBACK;
+
 CREATE ROLE health_reader;
 SELECT clutch.grant_reader('health_reader') \g /dev/null
 SET ROLE health_reader;
@@ -61,5 +76,26 @@ DELETE FROM clutch.waiting WHERE task_id = 'task:9';
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), 'TASK_NOT_QUEUED TASK_NOT_QUEUED', 'a pending task that does not wait');
 SELECT clutch.rebuild() \g /dev/null
 SELECT is_empty($$SELECT * FROM clutch.check()$$, 'rebuild repairs both');
+
+-- the role of an agent with many running tasks, of which the statistics do not know yet
+CREATE ROLE health_agent;
+SELECT clutch.grant_agent('health_agent', 'agent:ken') \g /dev/null
+BEGIN;
+INSERT INTO clutch.task (task_id, run_id, thread_id, depth, status, agent_id, slot_no, from_agent, attempt, priority, reason, request_seq, since, created_at)
+SELECT 'task:now:' || n, 'run:1', 'thread:1', 0, 'running', 'agent:ken', n, 'agent:ui', 1, 2, 'new', 0, clutch.now(), clutch.now()
+FROM generate_series(1, 1500) n;
+INSERT INTO clutch.agent_slot SELECT 'agent:ken', n, 1, 'task:now:' || n, 0, 0, 0 FROM generate_series(1, 1500) n;
+ANALYZE clutch.agent_slot;
+CREATE TEMP TABLE slots_before AS SELECT pg_stat_get_xact_tuples_returned('clutch.agent_slot'::regclass) AS rows;
+SET LOCAL ROLE health_agent;
+CREATE TEMP TABLE stuck AS SELECT * FROM clutch.stuck;
+RESET ROLE;
+SELECT (SELECT count(*) FROM stuck) AS stuck, pg_stat_get_xact_tuples_returned('clutch.agent_slot'::regclass) - rows AS slots_read
+FROM slots_before \gset
+ROLLBACK;
+SELECT is(:stuck, 1, 'its role sees the task that is stuck');
+SELECT cmp_ok(:slots_read, '<', 10000, 'and each slot is read once');
+SELECT clutch.revoke_agent('health_agent', 'agent:ken') \g /dev/null
+DROP ROLE health_agent;
 
 SELECT * FROM finish();

@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(36);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -38,6 +38,11 @@ SELECT is((SELECT jsonb_object_agg(labels ->> 'status', value) FROM clutch.metri
 	'{"pending": 1, "assigned": 3, "running": 0, "input_required": 1, "completed": 1, "failed": 1, "cancelled": 0, "timed_out": 0, "suspended": 0}'::jsonb, 'tasks by status');
 SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_size') - 'timer', '{"ready": 3, "waiting": 1, "question": 1, "suspended": 0, "consequence": 0}', 'the queues by kind');
 SELECT is((SELECT jsonb_object_agg(labels ->> 'queue', value) FROM clutch.metrics() WHERE name = 'clutch_queue_oldest_seconds'), '{"ready": 600, "waiting": 600, "question": 600, "suspended": 0, "consequence": 0}', 'and how long their tasks have waited');
+BEGIN;
+SET LOCAL track_functions = 'all';
+SELECT is(pg_temp.value('clutch_queue_size', '{"queue": "question"}'), 1::double precision, 'a question is counted');
+SELECT is(pg_stat_get_xact_function_calls('clutch.envelope_of(bigint)'::regprocedure), NULL, 'without reading its event');
+COMMIT;
 SELECT is(pg_temp.value('clutch_agent_queue_size', '{"agent_id": "agent:ken"}'), 3::double precision, 'load and success by agent');
 SELECT is(pg_temp.value('clutch_timer_overdue_seconds'), 540::double precision, 'a schedule that is overdue is counted');
 SELECT clutch.set_status('agent:ken', 'STOPPING') \g /dev/null
@@ -93,6 +98,13 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_message
 SELECT is((SELECT clutch.count_more(5000) + 10 * clutch.count_more(5000)), 1, 'an idle database is not counted again');
 SELECT is((SELECT string_agg(m[1], ' ') FROM regexp_matches(clutch.prometheus(), 'clutch_agent_request_duration_bucket{dest="agent:metric",le="([^"]*)"', 'g') m),
 	'0.1 0.5 1 5 10 60 300 3600 +Inf', 'Prometheus gets a histogram, whose buckets are in order');
+
+BEGIN;
+UPDATE clutch.event_count SET buckets = '{1,2,4,8,16,32,64,128}', n = 200 WHERE type = 'duration' AND dest = 'agent:metric';
+SELECT is((SELECT string_agg(value::text, ' ' ORDER BY value) FROM clutch.metrics()
+		WHERE name = 'clutch_agent_request_duration_bucket' AND labels ->> 'dest' = 'agent:metric'),
+	'1 2 4 8 16 32 64 128 200', 'each of which has its own number');
+ROLLBACK;
 
 -- ------------------------------------------------------------------- sealing
 SET clutch.seal_interval = '1h';

@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(70);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -156,6 +156,16 @@ SET clutch.max_list = 1;
 SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
+
+-- ------------------------------- agents without work beside two that have nearly all slots
+BEGIN;
+INSERT INTO clutch.agent_slot SELECT 'agent:big' || n % 2, n, 0, NULL, 0, 0, 0 FROM generate_series(1, 20000) n;
+ANALYZE clutch.agent_slot;
+CREATE TEMP TABLE read_before AS SELECT pg_stat_get_xact_tuples_returned('clutch.agent_slot'::regclass) AS rows;
+SELECT cmp_ok((SELECT count(a.running) FROM clutch.agents a), '>', 5::bigint, 'several agents');
+SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.agent_slot'::regclass) - rows, '<', 1000::bigint, 'are shown without reading the slots of others') FROM read_before;
+DELETE FROM clutch.agent_slot WHERE agent_id LIKE 'agent:big_';
+COMMIT;
 
 -- ----------------------------------------------------------- spawn of spec 004
 BEGIN;

@@ -16,7 +16,8 @@ SELECT 'relation', relname, concat_ws(' ', relkind, relpersistence, relnatts, re
 	array_to_string(reloptions, ' '), (SELECT string_agg(a::text, ' ' ORDER BY a::text) FROM unnest(relacl) a)) FROM relation
 UNION ALL
 SELECT 'column', r.relname || '.' || a.attnum || ' ' || a.attname, concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull, a.attstorage, a.attcompression,
-	a.attcollation::regcollation::text, a.attstattarget, a.attidentity, a.attgenerated, a.attisdropped, a.attacl::text,
+	a.attcollation::regcollation::text, a.attstattarget,
+	(SELECT o FROM unnest(a.attoptions) o WHERE o LIKE 'n_distinct=%'), a.attidentity, a.attgenerated, a.attisdropped, a.attacl::text,
 	pg_get_expr(d.adbin, d.adrelid))
 FROM relation r JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum > 0 LEFT JOIN pg_attrdef d ON d.adrelid = r.oid AND d.adnum = a.attnum
 UNION ALL
