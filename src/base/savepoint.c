@@ -13,9 +13,11 @@
 #include "base/rows.h"
 #include "base/savepoint.h"
 #include "base/transaction.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "nodes/makefuncs.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -111,11 +113,30 @@ typedef struct WholeStep
 } WholeStep;
 
 /*
+ * The role is the one that would fire them at commit.  If it may not look up
+ * the names, since it sends through a function of somebody else, it is the
+ * owner.
+ */
+static void
+savepoint_fire(List *names)
+{
+	bool		may_look = DatumGetBool(DirectFunctionCall2(has_schema_privilege_id,
+														ObjectIdGetDatum(get_namespace_oid("clutch", false)),
+														CStringGetTextDatum("USAGE")));
+	OwnerCaller caller = {0};
+
+	if (!may_look)
+		caller = owner_begin();
+	savepoint_set_constraints(names, false);
+	savepoint_set_constraints(names, true);
+	if (!may_look)
+		owner_end(caller);
+}
+
+/*
  * Whatever is queued for a constraint is fired, so this must not be done if the
  * transaction itself may have inserted rows, whose triggers have to wait for
- * its end.  When it commits, they have been fired.  As for other triggers on
- * what the database writes, the owner fires them; the caller may lack the
- * right to look up the names.
+ * its end.  When it commits, they have been fired.
  */
 static void
 savepoint_run_whole_step(void *arg)
@@ -124,15 +145,11 @@ savepoint_run_whole_step(void *arg)
 	bool		may_fire = queued == 0 || transaction_is_committing();
 	int			before = queued;
 	List	   *deferred;
-	OwnerCaller caller;
 
 	whole->step(whole->arg);
 	if (!may_fire || queued == before || (deferred = savepoint_list_deferred()) == NIL)
 		return;
-	caller = owner_begin();
-	savepoint_set_constraints(deferred, false);
-	savepoint_set_constraints(deferred, true);
-	owner_end(caller);
+	savepoint_fire(deferred);
 	queued = before;
 }
 
