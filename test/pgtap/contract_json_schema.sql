@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 143);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 149);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -94,6 +94,22 @@ SELECT fixture.answers($$SELECT path, schema_path FROM clutch.validate_payload('
 	$$VALUES ('/a', 'https://example.com/other#/$defs/s/type'), ('/b/severity', 'schema://clutch/code/review@1#/required')$$, 'in another document, its URI precedes it');
 SELECT pg_temp.faults('{"items": {"type": "string"}}', '[]') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', (SELECT jsonb_agg(i) FROM generate_series(1, 500) i))), 100::bigint, 'at most 100 faults are returned');
+
+-- an invalid payload is refused with faults, although listing all of them would take more steps than the verdict
+SELECT pg_temp.faults(jsonb_build_object('items', jsonb_build_object('oneOf', (SELECT jsonb_agg(jsonb_build_object('required', '["k", "v"]'::jsonb, 'properties', jsonb_build_object('k', jsonb_build_object('const', i), 'v', '{"type": "string"}'::jsonb))) FROM generate_series(1, 8) i))), '[]') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', (SELECT jsonb_agg('{"k": 3, "v": 1}'::jsonb) FROM generate_series(1, 10000)))), 100::bigint, 'no faults are looked for when the list is full');
+CREATE FUNCTION pg_temp.listed(schema jsonb, value jsonb, steps int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('clutch.max_schema_steps', steps::text, true);
+	RETURN pg_temp.faults(schema, value);
+EXCEPTION WHEN SQLSTATE '54000' THEN
+	RETURN 'too many steps';
+END $$;
+SELECT is(pg_temp.listed(schema::jsonb, coalesce(value, (SELECT '[1]' || jsonb_agg(repeat('x', 1000)) || '[2]' FROM generate_series(1, 1000))), 2000), faults, 'the list ends with the steps: ' || schema) FROM (VALUES
+	('{"items": {"type": "string", "pattern": "x"}}', NULL::jsonb, '/0 type'), ('{"items": {"type": "string", "minLength": 1, "maxLength": 1001}}', NULL, '/0 type'),
+	('{"items": {"anyOf": [{"type": "string", "minLength": 1, "format": "x"}, {"type": "null"}]}}', NULL, '/0 anyOf, /0 type, /0 type'),
+	('{"prefixItems": [{"type": "null"}], "contains": {"type": "object", "required": ["a"]}, "minContains": 9}', NULL, '/0 type'),
+	('{"items": {"minLength": 1, "maxLength": 1001}}', NULL, 'too many steps')) v(schema, value, faults);
 
 -- ------------------------------------------------------------------ patterns
 CREATE TEMP TABLE patterns (pattern text, yes text, no text);

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(125);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -157,6 +157,9 @@ EXCEPTION WHEN SQLSTATE 'KL010' THEN
 END $$;
 SELECT is(pg_temp.faults($$INSERT INTO clutch.events (envelope) VALUES (pg_temp.message('{"n": "x"}'))$$), '/payload/n type /properties/n/type, /payload/text required /required', 'with all faults, for INSERT as well');
 SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"text": "t", "n": 1}'))$$), 'sent', 'a valid payload is taken');
+SELECT clutch.register_schema('test.many', '{"properties": {"list": {"items": {"type": "string"}}}}', enforce => 'always') \g /dev/null
+SELECT throws_like(format($$SELECT clutch.send(pg_temp.message((SELECT jsonb_build_object('list', jsonb_agg(i)) FROM generate_series(1, %s) i), 'test.many'))$$, n), said, n || ' faults') FROM (VALUES
+	(1, '%is not valid at "/payload/list/0"%'), (100, '%is not valid in 100 places,%'), (500, '%is not valid in at least 101 places,%')) v(n, said);
 SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"n": "x"}', 'test.other'))$$), 'sent', 'other types are not concerned');
 SELECT fixture.agent('ken'), fixture.ask('task:1') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
