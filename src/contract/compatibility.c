@@ -290,7 +290,8 @@ compatibility_has_begun(const Proof *proof, const Facts *facts, const SchemaNode
 	for (step = proof->steps; step != NULL; step = step->outer)
 		if (step->wide == wide && step->facts->types == facts->types &&
 			compatibility_is_same(step->facts->nodes, facts->nodes) &&
-			compatibility_is_same(step->place, proof->place))
+			step->place.is_union == proof->place.is_union &&
+			compatibility_is_same(step->place.schemas, proof->place.schemas))
 			return true;
 	return false;
 }
@@ -303,7 +304,7 @@ compatibility_prove_directly(Proof *proof, const Facts *facts, const SchemaNode 
 	bool		proved;
 
 	CHECK_FOR_INTERRUPTS();
-	proof->done += 1 + (list_length(facts->nodes) + list_length(proof->place)) / 16;
+	proof->done += 1 + (list_length(facts->nodes) + list_length(proof->place.schemas)) / 16;
 	if (proof->done > MOST_STEPS)
 		return compatibility_refuse(proof, wide, NULL,
 									"The two versions are too large to be compared; register the schema with compatibility \"none\".");

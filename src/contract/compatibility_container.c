@@ -64,7 +64,7 @@ compatibility_prove_contains(Proof *proof, const Facts *facts, const SchemaCheck
 	bool		least = check->count == 0;
 	bool		most = check->most < 0;
 	Facts		inside = compatibility_facts_of(check->rest);
-	List	   *outer = proof->place;
+	Place		outer = proof->place;
 	ListCell   *cell;
 
 	proof->place = compatibility_place_element(outer, -1);

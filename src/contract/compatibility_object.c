@@ -133,7 +133,7 @@ compatibility_prove_all_named(Proof *proof, const Facts *facts, const SchemaNode
 	ListCell   *cell;
 	int			i;
 
-	foreach(cell, proof->place)
+	foreach(cell, proof->place.schemas)
 	{
 		const SchemaNode *node = lfirst(cell);
 
@@ -178,7 +178,7 @@ compatibility_prove_others(Proof *proof, const Facts *facts, const SchemaCheck *
 						   const SchemaNode *wide)
 {
 	Facts		others;
-	List	   *place = compatibility_place_property(proof->place, NULL);
+	Place		place = compatibility_place_property(proof->place, NULL);
 	bool		proved = compatibility_prove_all_named(proof, facts, wide, check, NULL);
 	ListCell   *cell;
 	int			i;

@@ -23,6 +23,14 @@ typedef struct Facts
 	uint32		types;			/* none if there is no such value */
 } Facts;
 
+/* what the narrow version says about a part of the value */
+typedef struct Place
+{
+	List	   *schemas;		/* of SchemaNode * */
+	bool		is_union;		/* the part may be one of several, and not all of
+								 * the schemas need be about each of them */
+} Place;
+
 /*
  * A proof that has begun.  If it is needed again inside itself, the schemas
  * are recursive.
@@ -31,16 +39,14 @@ typedef struct ProofStep
 {
 	const struct ProofStep *outer;
 	const Facts *facts;
-	const List *place;
+	Place		place;
 	const SchemaNode *wide;
 } ProofStep;
 
 typedef struct Proof
 {
 	const ProofStep *steps;
-	List	   *place;			/* of SchemaNode *: what the narrow version says
-								 * about this part of the value, see
-								 * compatibility_place.c */
+	Place		place;			/* see compatibility_place.c */
 	List	   *split;			/* the anyOf and oneOf whose cases are being
 								 * examined */
 	int			done;
@@ -73,20 +79,23 @@ extern uint32 compatibility_types(const SchemaNode *node);
 /* --- compatibility_place.c --- */
 
 /* Returns the place of the whole value. */
-extern List *compatibility_place_of(SchemaNode *narrow);
+extern Place compatibility_place_of(SchemaNode *narrow);
 
-/* Returns the place of a property.  Without a name (NULL), it may be any of them. */
-extern List *compatibility_place_property(const List *outer, const Slice *name);
+/*
+ * Returns the place of a property.  Without a name (NULL), it may be any
+ * property that the narrow version does not name.
+ */
+extern Place compatibility_place_property(Place outer, const Slice *name);
 
 /* Returns the place of an element.  With the index -1, it may be any of them. */
-extern List *compatibility_place_element(const List *outer, int index);
+extern Place compatibility_place_element(Place outer, int index);
 
 /* May the value have a property of that name, or one that nothing names? */
-extern bool compatibility_may_have(const List *place, Slice name);
-extern bool compatibility_may_have_others(const List *place);
+extern bool compatibility_may_have(Place place, Slice name);
+extern bool compatibility_may_have_others(Place place);
 
 /* The same as compatibility_prove for a part of the value. */
-extern bool compatibility_prove_at(Proof *proof, List *place, const Facts *facts,
+extern bool compatibility_prove_at(Proof *proof, Place place, const Facts *facts,
 								   const SchemaNode *wide);
 
 /* --- compatibility_value.c: does the check of wide follow from the facts? --- */

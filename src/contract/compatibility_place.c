@@ -9,6 +9,11 @@
  * valid against it.  So a place has all schemas that are applied to that part
  * of the value, with whatever result.
  *
+ * A property that is not named may match any pattern or none, and one that is
+ * evaluated elsewhere has nothing to do with "unevaluated...".  So some of the
+ * schemas of such a place, and of all places in it, may not apply: if one of
+ * them says nothing, it may be the only one that does.
+ *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
@@ -43,24 +48,50 @@ compatibility_place_add(List *place, SchemaNode *node)
 	return place;
 }
 
-List *
+Place
 compatibility_place_of(SchemaNode *narrow)
 {
-	return compatibility_place_add(NIL, narrow);
+	return (Place) {compatibility_place_add(NIL, narrow), false};
+}
+
+/*
+ * Does the schema list objects or arrays?  It names what is in them, but has no
+ * schema for it.
+ */
+static bool
+compatibility_lists_containers(const SchemaNode *node)
+{
+	int			i;
+	int			j;
+
+	for (i = 0; i < node->nchecks; i++)
+		for (j = 0; node->checks[i].values != NULL && j < node->checks[i].n; j++)
+			if (node->checks[i].values[j].type == jbvBinary)
+				return true;
+	return false;
+}
+
+/* A part of a value that is listed may be anything. */
+static void
+compatibility_place_add_listed(Place *place, const SchemaNode *node)
+{
+	static SchemaNode anything;
+
+	if (!compatibility_lists_containers(node))
+		return;
+	place->schemas = list_append_unique_ptr(place->schemas, &anything);
+	place->is_union = true;
 }
 
 static List *
 compatibility_place_add_property(List *place, const SchemaCheck *check, const Slice *name)
 {
-	bool		matched = false;
+	int			named = name != NULL ? compatibility_find_name(check, *name) : -1;
+	bool		matched = named >= 0;
 	int			i;
 
-	for (i = 0; i < check->n; i++)
-		if (name == NULL || slice_equal(check->names[i], *name))
-		{
-			place = compatibility_place_add(place, check->nodes[i]);
-			matched = name != NULL;
-		}
+	if (matched)
+		place = compatibility_place_add(place, check->nodes[named]);
 	for (i = 0; i < check->npatterns; i++)
 		if (name == NULL || pattern_matches(check->patterns[i], *name))
 		{
@@ -70,35 +101,39 @@ compatibility_place_add_property(List *place, const SchemaCheck *check, const Sl
 	return matched ? place : compatibility_place_add(place, check->rest);
 }
 
-List *
-compatibility_place_property(const List *outer, const Slice *name)
+Place
+compatibility_place_property(Place outer, const Slice *name)
 {
-	List	   *place = NIL;
+	Place		place = {NIL, outer.is_union || name == NULL};
 	ListCell   *cell;
 
-	foreach(cell, outer)
+	foreach(cell, outer.schemas)
 	{
 		const SchemaCheck *check = json_schema_check_of(lfirst(cell), CHECK_PROPERTIES);
 		const SchemaCheck *others = json_schema_check_of(lfirst(cell), CHECK_UNEVALUATED_PROPERTIES);
 
 		if (check != NULL)
-			place = compatibility_place_add_property(place, check, name);
+			place.schemas = compatibility_place_add_property(place.schemas, check, name);
 		if (others != NULL)
-			place = compatibility_place_add(place, others->rest);
+			place.schemas = compatibility_place_add(place.schemas, others->rest);
+		place.is_union |= others != NULL;
+		compatibility_place_add_listed(&place, lfirst(cell));
 	}
 	return place;
 }
 
-List *
-compatibility_place_element(const List *outer, int index)
+Place
+compatibility_place_element(Place outer, int index)
 {
 	static const SchemaCheckKind kinds[] = {CHECK_ITEMS, CHECK_CONTAINS, CHECK_UNEVALUATED_ITEMS};
-	List	   *place = NIL;
+	Place		place = {NIL, outer.is_union || index < 0};
 	ListCell   *cell;
 	int			i;
 	int			j;
 
-	foreach(cell, outer)
+	foreach(cell, outer.schemas)
+	{
+		compatibility_place_add_listed(&place, lfirst(cell));
 		for (i = 0; i < lengthof(kinds); i++)
 		{
 			const SchemaCheck *check = json_schema_check_of(lfirst(cell), kinds[i]);
@@ -107,10 +142,12 @@ compatibility_place_element(const List *outer, int index)
 				continue;
 			for (j = 0; j < check->n; j++)
 				if (index < 0 || index == j)
-					place = compatibility_place_add(place, check->nodes[j]);
+					place.schemas = compatibility_place_add(place.schemas, check->nodes[j]);
 			if (index < 0 || index >= check->n)
-				place = compatibility_place_add(place, check->rest);
+				place.schemas = compatibility_place_add(place.schemas, check->rest);
+			place.is_union |= kinds[i] == CHECK_UNEVALUATED_ITEMS;
 		}
+	}
 	return place;
 }
 
@@ -124,7 +161,8 @@ compatibility_welcomes(const SchemaNode *node)
 	const SchemaCheck *others = json_schema_check_of(node, CHECK_UNEVALUATED_PROPERTIES);
 	const SchemaCheck *dynamic = json_schema_check_of(node, CHECK_DYNAMIC_REF);
 
-	return (check != NULL && check->rest != NULL && !check->rest->never) ||
+	return compatibility_lists_containers(node) ||
+		(check != NULL && check->rest != NULL && !check->rest->never) ||
 		(others != NULL && !others->rest->never) ||
 		(dynamic != NULL && slice_present(dynamic->anchor));
 }
@@ -143,50 +181,50 @@ compatibility_names(const SchemaNode *node, Slice name)
 
 /* Where no schema says anything, everything is welcome. */
 static bool
-compatibility_is_silent(const List *place)
+compatibility_may_be_silent(Place place)
 {
+	int			silent = 0;
 	ListCell   *cell;
 
-	foreach(cell, place)
+	foreach(cell, place.schemas)
 	{
 		const SchemaNode *node = lfirst(cell);
 
-		if (node->nchecks > 0 || node->never)
-			return false;
+		silent += node->nchecks == 0 && !node->never;
 	}
-	return true;
+	return silent == list_length(place.schemas) || (place.is_union && silent > 0);
 }
 
 bool
-compatibility_may_have(const List *place, Slice name)
+compatibility_may_have(Place place, Slice name)
 {
 	ListCell   *cell;
 
-	foreach(cell, place)
+	foreach(cell, place.schemas)
 		if (compatibility_names(lfirst(cell), name) || compatibility_welcomes(lfirst(cell)))
 			return true;
-	return compatibility_is_silent(place);
+	return compatibility_may_be_silent(place);
 }
 
 bool
-compatibility_may_have_others(const List *place)
+compatibility_may_have_others(Place place)
 {
 	ListCell   *cell;
 
-	foreach(cell, place)
+	foreach(cell, place.schemas)
 	{
 		const SchemaCheck *check = json_schema_check_of(lfirst(cell), CHECK_PROPERTIES);
 
 		if ((check != NULL && check->npatterns > 0) || compatibility_welcomes(lfirst(cell)))
 			return true;
 	}
-	return compatibility_is_silent(place);
+	return compatibility_may_be_silent(place);
 }
 
 bool
-compatibility_prove_at(Proof *proof, List *place, const Facts *facts, const SchemaNode *wide)
+compatibility_prove_at(Proof *proof, Place place, const Facts *facts, const SchemaNode *wide)
 {
-	List	   *outer = proof->place;
+	Place		outer = proof->place;
 	bool		proved;
 
 	proof->place = place;

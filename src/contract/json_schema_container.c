@@ -90,7 +90,7 @@ json_schema_find_repeated(const JsonbContainer *array, const SchemaSight *sight,
 	}
 	qsort(items, n, sizeof(HashedItem), json_schema_compare_hashed);
 	for (i = 1; i < n; i++)
-		for (j = i - 1; j >= 0 && items[j].hash == items[i].hash; j--)
+		for (j = i - 1; j >= 0 && items[j].hash == items[i].hash && json_schema_goes_on(sight, true); j--)
 		{
 			JsonbValue	a;
 			JsonbValue	b;
@@ -126,7 +126,7 @@ json_schema_check_items(const SchemaCheck *check, const JsonbContainer *array, c
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < last && (valid || sight->list != NULL); i++)
+	for (i = 0; i < last && json_schema_goes_on(sight, valid); i++)
 	{
 		JsonbValue	value;
 
@@ -147,7 +147,7 @@ json_schema_check_contains(const SchemaNode *node, const SchemaCheck *check,
 	int			i;
 
 	quiet.list = NULL;
-	for (i = 0; i < JsonContainerSize(array); i++)
+	for (i = 0; i < JsonContainerSize(array) && json_schema_goes_on(sight, true); i++)
 	{
 		JsonbValue	value;
 
@@ -176,7 +176,7 @@ json_schema_check_unevaluated(const SchemaCheck *check, const JsonbContainer *co
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < JsonContainerSize(container) && (valid || sight->list != NULL); i++)
+	for (i = 0; i < JsonContainerSize(container) && json_schema_goes_on(sight, valid); i++)
 	{
 		JsonbValue	value;
 
@@ -229,7 +229,7 @@ json_schema_require(const SchemaNode *node, const char *keyword, Slice because,
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < names.n && (valid || sight->list != NULL); i++)
+	for (i = 0; i < names.n && json_schema_goes_on(sight, valid); i++)
 	{
 		JsonbValue	value;
 		DocumentPlace place = {sight->place, names.items[i]};
@@ -263,7 +263,7 @@ json_schema_check_dependent(const SchemaNode *node, const SchemaCheck *check,
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < check->n && (valid || sight->list != NULL); i++)
+	for (i = 0; i < check->n && json_schema_goes_on(sight, valid); i++)
 	{
 		if (!json_schema_has(object, check->names[i]))
 			continue;
@@ -280,7 +280,7 @@ json_schema_check_names(const SchemaCheck *check, const JsonbContainer *object, 
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < JsonContainerSize(object) && (valid || sight->list != NULL); i++)
+	for (i = 0; i < JsonContainerSize(object) && json_schema_goes_on(sight, valid); i++)
 	{
 		Slice		key = value_key_at(object, i);
 		JsonbValue	name = {.type = jbvString};
@@ -303,10 +303,9 @@ json_schema_check_patterns(const SchemaCheck *check, Slice key, const JsonbValue
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < check->npatterns; i++)
+	for (i = 0; i < check->npatterns && json_schema_goes_on(sight, true); i++)
 	{
-		json_schema_count(sight->run, pattern_steps(check->patterns[i], key));
-		if (!pattern_matches(check->patterns[i], key))
+		if (!json_schema_matches(sight, check->patterns[i], key))
 			continue;
 		*matched = true;
 		valid &= json_schema_run_child(check->pattern_nodes[i], sight, value, key, -1);
@@ -337,7 +336,7 @@ json_schema_check_members(const SchemaCheck *check, const JsonbContainer *object
 	int			i;
 
 	json_schema_count(sight->run, JsonContainerSize(object) / 4);
-	for (i = 0; i < JsonContainerSize(object) && (valid || sight->list != NULL); i++)
+	for (i = 0; i < JsonContainerSize(object) && json_schema_goes_on(sight, valid); i++)
 	{
 		Slice		key = value_key_at(object, i);
 		bool		matched;

@@ -285,6 +285,9 @@ typedef struct SchemaRun
 	int64		steps;
 	int			depth;
 	bool		remembers;		/* a verdict may be used again */
+	bool		is_over;		/* the list is full or takes too long, so
+								 * nothing counts any more */
+	ProblemList *listing;		/* NULL as long as the verdict is not known */
 	SchemaVerdict *verdicts;	/* NULL as long as the run is short */
 } SchemaRun;
 
@@ -310,8 +313,20 @@ extern bool json_schema_run(const SchemaNode *node, const SchemaSight *sight);
 extern bool json_schema_run_child(const SchemaNode *node, const SchemaSight *sight,
 								  const JsonbValue *child, Slice key, int index);
 
-/* Counts steps.  Raises an error if there are too many. */
+/*
+ * Counts steps.  If there are too many, ends the list, or raises an error if it
+ * is empty.
+ */
 extern void json_schema_count(SchemaRun *run, int64 steps);
+
+/* Does the text match?  This takes steps. */
+extern bool json_schema_matches(const SchemaSight *sight, const Pattern *pattern, Slice text);
+
+/*
+ * Is there more to check, after what has been checked was valid, or was not?
+ * Without a list, the first fault is enough.
+ */
+extern bool json_schema_goes_on(const SchemaSight *sight, bool valid);
 
 /* Adds a fault of the value if there is a list.  Returns false. */
 extern bool json_schema_broken(const SchemaSight *sight, const SchemaNode *node,

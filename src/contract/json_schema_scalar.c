@@ -104,7 +104,7 @@ json_schema_check_values(const SchemaNode *node, const SchemaCheck *check, const
 {
 	int			i;
 
-	for (i = 0; i < check->n; i++)
+	for (i = 0; i < check->n && json_schema_goes_on(sight, true); i++)
 	{
 		json_schema_count(sight->run, 1 + Min(json_schema_width(&check->values[i]),
 											  json_schema_width(sight->value)) / 64);
@@ -201,8 +201,7 @@ json_schema_check_string(const SchemaNode *node, const SchemaCheck *check, const
 				json_schema_broken(sight, node, "minLength", "must have at least " INT64_FORMAT " characters.",
 								   check->count);
 		case CHECK_PATTERN:
-			json_schema_count(sight->run, pattern_steps(check->patterns[0], text));
-			return pattern_matches(check->patterns[0], text) ||
+			return json_schema_matches(sight, check->patterns[0], text) ||
 				json_schema_broken(sight, node, "pattern", "must match the pattern %s.",
 								   place_quote(pattern_source(check->patterns[0])));
 		default:

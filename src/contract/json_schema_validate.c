@@ -5,7 +5,8 @@
  *
  * The value is first checked for the verdict alone, which makes no messages
  * and stops at the first fault.  Only if there is one is this done again with
- * a list, to which each violated schema adds its faults.
+ * a list, to which each violated schema adds its faults, until it is full or
+ * takes too many steps.
  *
  * If a schema is a union that contains itself, several of its branches may
  * have the same schemas for the same part of the value, and so on at each
@@ -29,12 +30,25 @@
 
 /* ------------------------------------------------------------------ bounds */
 
+/*
+ * If the value is known to be refused, a limit ends the list of its faults, but
+ * not the refusal.
+ */
+static bool
+json_schema_ends_list(SchemaRun *run)
+{
+	if (run->listing == NULL || run->listing->n == 0)
+		return false;
+	run->is_over = true;
+	return true;
+}
+
 void
 json_schema_count(SchemaRun *run, int64 steps)
 {
 	run->steps += steps;
 	CHECK_FOR_INTERRUPTS();
-	if (run->steps > clutch_max_schema_steps)
+	if (run->steps > clutch_max_schema_steps && !json_schema_ends_list(run))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errproblem("", "SCHEMA_LIMIT"),
@@ -43,11 +57,18 @@ json_schema_count(SchemaRun *run, int64 steps)
 				 errhint("Simplify the schema, send a smaller value, or raise clutch.max_schema_steps.")));
 }
 
+bool
+json_schema_matches(const SchemaSight *sight, const Pattern *pattern, Slice text)
+{
+	json_schema_count(sight->run, pattern_steps(pattern, text));
+	return !sight->run->is_over && pattern_matches(pattern, text);
+}
+
 static void
 json_schema_enter(SchemaRun *run)
 {
 	check_stack_depth();
-	if (++run->depth > clutch_max_schema_recursion)
+	if (++run->depth > clutch_max_schema_recursion && !json_schema_ends_list(run))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errproblem("", "SCHEMA_LIMIT"),
@@ -129,13 +150,8 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 	MemoryContext caller;
 	va_list		args;
 
-	if (sight->list == NULL)
+	if (sight->list == NULL || sight->run->is_over)
 		return false;
-	if (sight->list->n == PROBLEM_MAX)
-	{
-		sight->list->dropped++;
-		return false;
-	}
 	va_start(args, format);
 	message = psprintf("%s %s", place_name(sight->place), text_of_format(format, args));
 	va_end(args);
@@ -146,7 +162,14 @@ json_schema_broken(const SchemaSight *sight, const SchemaNode *node, const char 
 					   keyword != NULL ? keyword : node->keyword != NULL ? node->keyword : "false",
 					   message);
 	MemoryContextSwitchTo(caller);
+	sight->run->is_over = sight->list->dropped > 0;
 	return false;
+}
+
+bool
+json_schema_goes_on(const SchemaSight *sight, bool valid)
+{
+	return (valid || sight->list != NULL) && !sight->run->is_over;
 }
 
 /* ------------------------------------------- schemas that see the same value */
@@ -184,7 +207,7 @@ json_schema_check_all(const SchemaCheck *check, const SchemaSight *sight)
 	bool		valid = true;
 	int			i;
 
-	for (i = 0; i < check->n && (valid || sight->list != NULL); i++)
+	for (i = 0; i < check->n && json_schema_goes_on(sight, valid); i++)
 		valid &= json_schema_run(check->nodes[i], sight);
 	return valid;
 }
@@ -200,7 +223,7 @@ json_schema_refuse_all(const SchemaNode *node, const SchemaCheck *check, const S
 	branch.evaluated = NULL;
 	(void) json_schema_broken(sight, node, keyword, "matches none of the %d schemas of \"%s\".",
 							  check->n, keyword);
-	for (i = 0; i < check->n && sight->list != NULL; i++)
+	for (i = 0; i < check->n && json_schema_goes_on(sight, false); i++)
 		(void) json_schema_run(check->nodes[i], &branch);
 	return false;
 }
@@ -213,7 +236,7 @@ json_schema_check_some(const SchemaNode *node, const SchemaCheck *check, const S
 	int			matched = 0;
 	int			i;
 
-	for (i = 0; i < check->n; i++)
+	for (i = 0; i < check->n && json_schema_goes_on(sight, true); i++)
 	{
 		matched += json_schema_run_branch(check->nodes[i], sight);
 		if (one ? matched > 1 : matched > 0 && sight->evaluated == NULL)
@@ -310,7 +333,7 @@ json_schema_run_checks(const SchemaNode *node, const SchemaSight *sight)
 	int			i;
 
 	json_schema_count(sight->run, 1 + node->nchecks);
-	for (i = 0; i < node->nchecks && (valid || sight->list != NULL); i++)
+	for (i = 0; i < node->nchecks && json_schema_goes_on(sight, valid); i++)
 		valid &= json_schema_check_one(node, &node->checks[i], sight);
 	return valid;
 }
@@ -440,8 +463,9 @@ json_schema_validate(const JsonSchema *schema, const JsonbValue *value, const ch
 	if (!valid && list != NULL)
 	{
 		run.steps = 0;
-		sight.list = list;
+		run.listing = sight.list = list;
 		(void) json_schema_run(schema->root, &sight);
+		list->is_cut |= run.is_over;
 	}
 	if (run.verdicts != NULL)
 		pfree(run.verdicts);

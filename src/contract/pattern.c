@@ -108,9 +108,12 @@ pattern_source(const Pattern *pattern)
 int64
 pattern_steps(const Pattern *pattern, Slice text)
 {
-	double		looked_at = pattern->reach.characters + (double) pattern->reach.endless * text.len;
+	double		looked_at = 0;
+	int			power;
 
-	return 1 + text.len / 8 + (int64) (looked_at * text.len / 256);
+	for (power = PATTERN_POWERS - 1; power >= 0; power--)
+		looked_at = looked_at * text.len + pattern->reach.powers[power];
+	return 1 + text.len / 8 + (int64) Min(looked_at * text.len / 256, PG_INT32_MAX);
 }
 
 bool

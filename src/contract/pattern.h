@@ -36,7 +36,7 @@ extern Slice pattern_source(const Pattern *pattern);
 /*
  * Returns how many steps of clutch.max_schema_steps it takes to find out
  * whether it matches.  Lookarounds without limit take steps with the square of
- * the length, as they take time.
+ * the length, or with its cube if one is inside another one, as they take time.
  */
 extern int64 pattern_steps(const Pattern *pattern, Slice text);
 

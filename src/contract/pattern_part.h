@@ -10,6 +10,19 @@
 
 #include "base/text.h"
 
+#define PATTERN_POWERS	3
+
+/*
+ * how many characters its lookarounds look at, all together, for each character
+ * of the text: the sum of these numbers times the powers of the length, from 0
+ * on.  The engine makes each lookaround anew at every character, and so on
+ * inside of it, except for those at the start of the text.
+ */
+typedef struct PatternReach
+{
+	double		powers[PATTERN_POWERS];
+} PatternReach;
+
 /*
  * the size of a part of a pattern after its repetitions by count have been
  * written out as copies
@@ -22,18 +35,8 @@ typedef struct PatternExtent
 								 * out */
 	bool		is_empty;		/* it may match the empty text */
 	bool		is_endless;		/* it repeats something without limit */
+	PatternReach reach;
 } PatternExtent;
-
-/*
- * how far its lookarounds look, all together.  The engine makes each of them
- * anew at every character, except for those at the start of the text.
- */
-typedef struct PatternReach
-{
-	double		characters;
-	int			endless;		/* the number of those that may look at the
-								 * whole text */
-} PatternReach;
 
 typedef struct PatternGroup PatternGroup;
 
@@ -46,7 +49,7 @@ typedef struct PatternSize
 	PatternExtent last;			/* what was read last */
 	bool		at_start;		/* the position can only be the start of the
 								 * text */
-	PatternReach reach;
+	bool		is_too_deep;	/* the reach grows with a power that is not counted */
 } PatternSize;
 
 extern void pattern_size_begin(PatternSize *size, int most_groups);
@@ -66,6 +69,9 @@ extern void pattern_size_repeat(PatternSize *size, long least, long copies, bool
  * sentence that begins with it.
  */
 extern const char *pattern_size_fault(const PatternSize *size);
+
+/* Returns the reach of the whole pattern. */
+extern PatternReach pattern_size_reach(const PatternSize *size);
 
 /*
  * Translates a pattern into an advanced regular expression, palloc'd, and sets

@@ -35,8 +35,17 @@ pattern_size_begin(PatternSize *size, int most_groups)
 	size->groups = palloc(sizeof(PatternGroup) * (most_groups + 1));
 	size->open = -1;
 	size->at_start = false;
-	size->reach = (PatternReach) {0};
+	size->is_too_deep = false;
 	pattern_size_open(size, false);
+}
+
+static void
+pattern_size_add_reach(PatternReach *sum, const PatternReach *reach, double times)
+{
+	int			power;
+
+	for (power = 0; power < PATTERN_POWERS; power++)
+		sum->powers[power] += reach->powers[power] * times;
 }
 
 static void
@@ -49,6 +58,7 @@ pattern_size_add(PatternSize *size, PatternExtent last)
 	group->was_empty = group->extent.is_empty;
 	group->extent.is_empty = group->was_empty && last.is_empty;
 	group->extent.is_endless |= last.is_endless;
+	pattern_size_add_reach(&group->extent.reach, &last.reach, 1);
 	size->last = last;
 	size->at_start = false;
 }
@@ -80,6 +90,24 @@ pattern_size_alternative(PatternSize *size)
 	size->at_start = false;
 }
 
+/* Turns the reach of what is inside a lookaround into that of the whole. */
+static void
+pattern_size_look_around(PatternSize *size, PatternExtent *extent)
+{
+	PatternReach inside = extent->reach;
+	int			power;
+
+	inside.powers[0]++;
+	extent->reach = (PatternReach) {{0}};
+	if (!extent->is_endless)
+		pattern_size_add_reach(&extent->reach, &inside, extent->characters);
+	for (power = 1; power < PATTERN_POWERS && extent->is_endless; power++)
+		extent->reach.powers[power] = inside.powers[power - 1];
+	size->is_too_deep |= extent->is_endless && inside.powers[PATTERN_POWERS - 1] > 0;
+	/* what follows does not begin where the lookaround ends */
+	extent->is_endless = false;
+}
+
 /*
  * A parenthesis that closes nothing is left to the engine, which refuses it.
  */
@@ -92,14 +120,10 @@ pattern_size_close(PatternSize *size)
 		return;
 	size->open--;
 	group.extent.is_empty = group.extent.is_empty || group.has_empty;
+	if (group.is_lookaround && !group.at_start)
+		pattern_size_look_around(size, &group.extent);
 	pattern_size_add(size, group.extent);
 	size->at_start = group.at_start;
-	if (!group.is_lookaround || group.at_start)
-		return;
-	if (group.extent.is_endless)
-		size->reach.endless++;
-	else
-		size->reach.characters += group.extent.characters;
 }
 
 void
@@ -110,6 +134,8 @@ pattern_size_repeat(PatternSize *size, long least, long copies, bool is_endless)
 	PatternExtent all = once;
 
 	all.characters = once.characters * Max(copies, 1);
+	pattern_size_add_reach(&all.reach, &once.reach, Max(copies, 1) - 1);
+	pattern_size_add_reach(&group->extent.reach, &once.reach, Max(copies, 1) - 1);
 	all.is_empty = once.is_empty || least == 0;
 	if (once.is_empty && copies > 1)
 		all.optional = all.characters;
@@ -133,5 +159,13 @@ pattern_size_fault(const PatternSize *size)
 	if (whole.optional > MOST_OPTIONAL)
 		return psprintf("repeats too much that may be empty: %.0f optional characters of at most %d; use an asterisk or a plus, and maxLength.",
 						whole.optional, MOST_OPTIONAL);
+	if (size->is_too_deep)
+		return "has a lookaround without limit inside another one inside another one; use maxLength and a limit.";
 	return NULL;
+}
+
+PatternReach
+pattern_size_reach(const PatternSize *size)
+{
+	return size->groups[0].extent.reach;
 }

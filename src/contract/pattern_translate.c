@@ -494,7 +494,7 @@ pattern_translate(Slice source, PatternReach *reach, const char **fault)
 	pattern_size_begin(&t.size, source.len);
 	while (!pattern_is_over(&t))
 		pattern_put_next(&t);
-	*reach = t.size.reach;
+	*reach = pattern_size_reach(&t.size);
 	*fault = t.fault != NULL ? t.fault : pattern_size_fault(&t.size);
 	return *fault == NULL ? t.out.data : NULL;
 }

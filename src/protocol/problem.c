@@ -31,6 +31,7 @@ problem_list_with(const Limits *limits)
 	list->limits = limits;
 	list->n = 0;
 	list->dropped = 0;
+	list->is_cut = false;
 	return list;
 }
 
@@ -282,8 +283,8 @@ problem_errmsg(const ProblemList *list, const char *document)
 		return errmsg("argument \"%s\" is not valid: %s", argument, clause);
 	if (n == 1)
 		return errmsg("%s is not valid at \"%s\": %s", document, first->path, clause);
-	return errmsg("%s is not valid in %d places, the first at \"%s\": %s",
-				  document, n, first->path, clause);
+	return errmsg("%s is not valid in %s%d places, the first at \"%s\": %s",
+				  document, list->is_cut ? "at least " : "", n, first->path, clause);
 }
 
 void
@@ -294,6 +295,7 @@ problem_raise(const ProblemList *list, int sqlstate, const char *document)
 			(errcode(sqlstate),
 			 problem_errmsg(list, document),
 			 errdetail_internal("%s", problem_list_json(list)),
+			 list->is_cut ? errhint("The detail lists the first faults; there may be more.") :
 			 list->dropped == 0 ?
 			 errhint("The detail lists each fault with its place, its code and what is expected.") :
 			 errhint("The detail lists the first %d faults of %d.",

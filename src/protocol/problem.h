@@ -41,6 +41,8 @@ struct ProblemList
 	const Limits *limits;
 	int			n;
 	int			dropped;
+	bool		is_cut;			/* there may be more faults, which nobody has
+								 * looked for */
 	Problem		items[PROBLEM_MAX];
 };
 

@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 143);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 161);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -95,6 +95,22 @@ SELECT fixture.answers($$SELECT path, schema_path FROM clutch.validate_payload('
 SELECT pg_temp.faults('{"items": {"type": "string"}}', '[]') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', (SELECT jsonb_agg(i) FROM generate_series(1, 500) i))), 100::bigint, 'at most 100 faults are returned');
 
+-- an invalid payload is refused with faults, although listing all of them would take more steps than the verdict
+SELECT pg_temp.faults(jsonb_build_object('items', jsonb_build_object('oneOf', (SELECT jsonb_agg(jsonb_build_object('required', '["k", "v"]'::jsonb, 'properties', jsonb_build_object('k', jsonb_build_object('const', i), 'v', '{"type": "string"}'::jsonb))) FROM generate_series(1, 8) i))), '[]') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.validate_payload('test.case', (SELECT jsonb_agg('{"k": 3, "v": 1}'::jsonb) FROM generate_series(1, 10000)))), 100::bigint, 'no faults are looked for when the list is full');
+CREATE FUNCTION pg_temp.listed(schema jsonb, value jsonb, steps int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM set_config('clutch.max_schema_steps', steps::text, true);
+	RETURN pg_temp.faults(schema, value);
+EXCEPTION WHEN SQLSTATE '54000' THEN
+	RETURN 'too many steps';
+END $$;
+SELECT is(pg_temp.listed(schema::jsonb, coalesce(value, (SELECT '[1]' || jsonb_agg(repeat('x', 1000)) || '[2]' FROM generate_series(1, 1000))), 2000), faults, 'the list ends with the steps: ' || schema) FROM (VALUES
+	('{"items": {"type": "string", "pattern": "x"}}', NULL::jsonb, '/0 type'), ('{"items": {"type": "string", "minLength": 1, "maxLength": 1001}}', NULL, '/0 type'),
+	('{"items": {"anyOf": [{"type": "string", "minLength": 1, "format": "x"}, {"type": "null"}]}}', NULL, '/0 anyOf, /0 type, /0 type'),
+	('{"prefixItems": [{"type": "null"}], "contains": {"type": "object", "required": ["a"]}, "minContains": 9}', NULL, '/0 type'),
+	('{"items": {"minLength": 1, "maxLength": 1001}}', NULL, 'too many steps')) v(schema, value, faults);
+
 -- ------------------------------------------------------------------ patterns
 CREATE TEMP TABLE patterns (pattern text, yes text, no text);
 INSERT INTO patterns VALUES
@@ -117,7 +133,7 @@ FROM (SELECT jsonb_build_object('items', jsonb_build_object('type', ARRAY['strin
 	('[^b]{31,287}?', 'é', 31, 287), ('[a-z]{2000,2048}', 'q', 2000, 2048)) v(bound, one, least, most)) p;
 -- repetitions that are repeated, and how large they become
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FORMAT', 'too large: ' || p)
-FROM unnest('{"^(a{1,200}){1,200}$", "^(a{1,200}){1,13}$", "((ab){200}){1,7}", "(((a{10}b){10}c){10}d){10}", "^(a?b?c?d?){250}$", "^((a|b|c|d){0,20}){0,24}$", "^((a?){200}){10}$", "((a*|b){9}){50}", "(?=(a{99}b){30})x"}'::text[]) p;
+FROM unnest('{"^(a{1,200}){1,200}$", "^(a{1,200}){1,13}$", "((ab){200}){1,7}", "(((a{10}b){10}c){10}d){10}", "^(a?b?c?d?){250}$", "^((a|b|c|d){0,20}){0,24}$", "^((a?){200}){10}$", "((a*|b){9}){50}", "(?=(a{99}b){30})x", "(?=(?:(?=(?:(?=a*b).)*c).)*d)e"}'::text[]) p;
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), 'registered', 'not too large: ' || p)
 FROM unnest('{"^(a{1,200}){1,10}$", "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.]){1,20}[a-z]{2,63}$", "^[a-z]{0,255}@[a-z]{0,255}[.][a-z]{0,255}$", "((a+b?)*c){255}", "^(a?){255}$", "^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$", "(a?b?c?x){250}"}'::text[]) p;
 -- a lookaround without limit, anywhere but at the start, takes time with the square of the length
@@ -131,7 +147,9 @@ SELECT is(pg_temp.looks(pattern, length), wanted, format('%s on %s bytes', patte
 	('(?=.*[A-Z])(?=.*[0-9]).{8,}', 10000, 'valid'), ('(?=.*[A-Z])(?=.*[0-9]).{8,}', 12000, 'too many steps'),
 	('^(?=.*[A-Z])(?=.*[0-9]).{8,}$', 200000, 'valid'), ('^(?!.*(?=[a-z]{5,}B)x)', 20000, 'too many steps'), ('^(?:(?=.+B)a)', 20000, 'too many steps'),
 	('^a*(?!.*x)a', 20000, 'too many steps'), ('^c|(?=.*B)a', 20000, 'too many steps'), ('b|^(?=.*B)a', 20000, 'too many steps'),
-	('(?=a{200}B)a', 20000, 'valid'), ('a(?=a?B)(?<=[a-z])\b|1$', 200000, 'valid')) v(pattern, length, wanted);
+	('(?:(?=.*B)a?){1,200}B', 1000, 'valid'), ('(?:(?=.*B)a?){1,200}B', 1200, 'too many steps'), ('(?:(?:(?=.*B)a){3}a?){4,5}B', 4000, 'valid'), ('(?:(?:(?=.*B)a){3}a?){4,5}B', 4200, 'too many steps'),
+	('(?=(?:(?=.*B).)*1)a', 600, 'valid'), ('(?=(?:(?=.*B).)*1)a', 700, 'too many steps'), ('^(?=(?:(?=.*B).)*a)a', 10000, 'valid'), ('(?=a(?=.*B))a', 8000, 'valid'),
+	('(?:(?=.*B)a)*B', 10000, 'valid'), ('((?!foo).)*', 200000, 'valid'), ('\d+(?=%)|B', 200000, 'valid'), ('(?=a{200}B)a', 20000, 'valid'), ('a(?=a?B)(?<=[a-z])\b|1$', 200000, 'valid')) v(pattern, length, wanted);
 
 -- ------------------------------------------------------------------- formats
 SET clutch.assert_formats = on;

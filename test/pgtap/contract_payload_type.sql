@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(117);
+SELECT plan(130);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -113,6 +113,16 @@ SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (
 	('a required property gets a type', '{"required": ["x"]}', '{"required": ["x"], "properties": {"x": {"type": "integer"}}}', '/properties/x/type NOT_BACKWARD'),
 	('a pattern for a property of one case', '{"anyOf": [{"properties": {"x-a": {"type": "string"}}}, {"required": ["y"]}]}', '{"patternProperties": {"^x-": {"type": "integer"}}}', '/patternProperties/^x-/type NOT_BACKWARD'),
 	('inside of what is welcome', '{"additionalProperties": true}', '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}', '/properties/a/properties/b/type NOT_BACKWARD'),
+	('inside of what is welcome beside a named property', '{"properties": {"id": {"type": "string"}}, "additionalProperties": true}', '{"properties": {"id": {"type": "string"}}, "additionalProperties": {"properties": {"b": {"type": "string"}}}}', '/additionalProperties/properties/b/type NOT_BACKWARD'),
+	('inside of what matches a pattern, beside a named property', '{"properties": {"id": {"type": "string"}}, "patternProperties": {"^x-": true}}', '{"properties": {"id": {"type": "string"}}, "patternProperties": {"^x-": {"properties": {"b": {"type": "string"}}}}}', '/patternProperties/^x-/properties/b/type NOT_BACKWARD'),
+	('the same beside another pattern', '{"patternProperties": {"^x-": true, "^y-": {"properties": {"c": true}}}}', '{"patternProperties": {"^x-": {"properties": {"b": {"type": "string"}}}, "^y-": {"properties": {"c": true}}}}', '/patternProperties/^x-/properties/b/type NOT_BACKWARD'),
+	('deeper inside of what matches one of several patterns', '{"patternProperties": {"^x-": {"properties": {"p": true}}, "^y-": {"properties": {"p": {"properties": {"c": true}}}}}}', '{"patternProperties": {"^x-": {"properties": {"p": {"properties": {"b": {"type": "string"}}}}}, "^y-": {"properties": {"p": {"properties": {"c": true}}}}}}', '/patternProperties/^x-/properties/p/properties/b/type NOT_BACKWARD'),
+	('an optional property inside of the others', '{"properties": {"id": true}, "additionalProperties": {"type": "object", "properties": {"a": true}}}', '{"properties": {"id": true}, "additionalProperties": {"type": "object", "properties": {"a": true, "b": {"type": "string"}}}}', 'ok'),
+	('inside of what is evaluated', '{"properties": {"p": true}, "unevaluatedProperties": {"properties": {"c": true}}}', '{"properties": {"p": {"properties": {"b": {"type": "string"}}}}, "unevaluatedProperties": {"properties": {"c": true}}}', '/properties/p/properties/b/type NOT_BACKWARD'),
+	('inside of an element beside others', '{"prefixItems": [{"type": "string"}], "items": true, "contains": {"const": {"b": 1}}}', '{"prefixItems": [{"type": "string"}], "items": {"properties": {"b": {"type": "string"}}}}', '/items/properties/b/type NOT_BACKWARD'),
+	('contains inside of elements that are welcome', '{"prefixItems": [{"properties": {"c": true}}], "items": true, "contains": true, "minContains": 2}', '{"prefixItems": [{"properties": {"c": true}}], "contains": {"properties": {"b": {"type": "string"}}}}', '/contains NOT_BACKWARD'),
+	('a property of a listed object', '{"not": {"const": {"b": 1}}}', '{"properties": {"b": {"type": "string"}}}', '/properties/b/type NOT_BACKWARD'),
+	('deeper in a listed object', '{"properties": {"a": {"properties": {"c": true}}}, "not": {"enum": [{"a": {"b": 1}}]}}', '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}', '/properties/a/properties/b/type NOT_BACKWARD'),
 	('inside of an open object', '{"properties": {"a": {"type": "object"}}}', '{"properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}}', 'ok'),
 	('an optional property in one of several kinds', '{"oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}]}', '{"oneOf": [{"properties": {"k": {"const": 1}, "n": {"type": "string"}}}, {"properties": {"k": {"const": 2}}}]}', 'ok'),
 	('another kind has it already', '{"oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}, "n": {"type": "null"}}}]}', '{"oneOf": [{"properties": {"k": {"const": 1}, "n": {"type": "string"}}}, {"properties": {"k": {"const": 2}, "n": {"type": "null"}}}]}', '/oneOf NOT_BACKWARD')) x(name, a, b, wanted);
@@ -147,6 +157,9 @@ EXCEPTION WHEN SQLSTATE 'KL010' THEN
 END $$;
 SELECT is(pg_temp.faults($$INSERT INTO clutch.events (envelope) VALUES (pg_temp.message('{"n": "x"}'))$$), '/payload/n type /properties/n/type, /payload/text required /required', 'with all faults, for INSERT as well');
 SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"text": "t", "n": 1}'))$$), 'sent', 'a valid payload is taken');
+SELECT clutch.register_schema('test.many', '{"properties": {"list": {"items": {"type": "string"}}}}', enforce => 'always') \g /dev/null
+SELECT throws_like(format($$SELECT clutch.send(pg_temp.message((SELECT jsonb_build_object('list', jsonb_agg(i)) FROM generate_series(1, %s) i), 'test.many'))$$, n), said, n || ' faults') FROM (VALUES
+	(1, '%is not valid at "/payload/list/0"%'), (100, '%is not valid in 100 places,%'), (500, '%is not valid in at least 101 places,%')) v(n, said);
 SELECT is(pg_temp.faults($$SELECT clutch.send(pg_temp.message('{"n": "x"}', 'test.other'))$$), 'sent', 'other types are not concerned');
 SELECT fixture.agent('ken'), fixture.ask('task:1') \g /dev/null
 SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
