@@ -150,7 +150,7 @@ BEGIN
 		INSERT INTO clutch.event_count_place (epoch, xid)
 		SELECT min(e.epoch), '0' FROM clutch.events e WHERE e.epoch > 0 HAVING min(e.epoch) IS NOT NULL
 		ON CONFLICT DO NOTHING;
-		RETURN 0;
+		RETURN CASE WHEN FOUND THEN 2 ELSE 0 END;
 	END IF;
 	SELECT max(s.xid), count(*) INTO last, events
 	FROM (SELECT e.xid FROM clutch.events e
@@ -169,7 +169,7 @@ BEGIN
 		SET epoch = n.epoch, xid = '0'
 		FROM (SELECT min(e.epoch) AS epoch FROM clutch.events e WHERE e.epoch > place.epoch) n
 		WHERE n.epoch IS NOT NULL;
-		RETURN 0;
+		RETURN CASE WHEN FOUND THEN 2 ELSE 0 END;
 	END IF;
 	INSERT INTO clutch.event_count AS c
 	SELECT * FROM clutch.count_events(place.epoch, place.xid, last)

@@ -163,16 +163,26 @@ credential_is_token(Slice word)
 
 /*
  * Is it a token even where the name of a kind of authentication may stand, such
- * as SCRAM-SHA-256 or self_signed_tls_client_auth?
+ * as SCRAM-SHA-256 or self_signed_tls_client_auth, or a path?
  */
 static bool
 credential_is_no_kind(Slice word)
 {
 	int			digits = 0;
+	int			upper = 0;
+	int			lower = 0;
+	int			steps = 0;
 
 	for (int i = 0; i < word.len; i++)
+	{
 		digits += isdigit((unsigned char) word.s[i]) != 0;
-	return word.len >= 20 && credential_span(word, "-_~+=") == word.len && digits >= 2;
+		upper += isupper((unsigned char) word.s[i]) != 0;
+		lower += islower((unsigned char) word.s[i]) != 0;
+		steps += word.s[i] == '/' || word.s[i] == '.';
+	}
+	if (credential_span(word, "-._~+/=") != word.len || (steps > 0 && (upper == 0 || lower == 0) && digits < 8))
+		return false;
+	return (word.len >= 20 && digits >= 2) || (word.len >= 16 && digits >= 6);
 }
 
 /*

@@ -81,6 +81,12 @@ savepoint_list_deferred(void)
 	return names;
 }
 
+bool
+savepoint_is_deferring(void)
+{
+	return savepoint_list_deferred() != NIL;
+}
+
 static void
 savepoint_set_constraints(List *names, bool deferred)
 {

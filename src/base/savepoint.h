@@ -27,6 +27,9 @@ extern ErrorData *savepoint_run(void (*step) (void *arg), void *arg);
  */
 extern ErrorData *savepoint_run_whole(void (*step) (void *arg), void *arg);
 
+/* Does an INSERT into the log queue deferred triggers of users? */
+extern bool savepoint_is_deferring(void);
+
 /*
  * To be called for each row that is inserted into the log by the executor.
  */

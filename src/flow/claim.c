@@ -198,7 +198,7 @@ List *
 claim_tasks(Slice agent_id, int n, int64 lease)
 {
 	static int	claims = 0;
-	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, accepting};
+	Claim		claim = {agent_id, roster_pauses_agent(roster_get(), agent_id), lease, accepting || savepoint_is_deferring()};
 
 	accepting = false;
 	(void) restored_epoch();

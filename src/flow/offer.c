@@ -55,14 +55,15 @@ offer_give_to_agent(const WaitingPlace *place, void *arg)
 /*
  * A trigger of a user may refuse the routing.decision of one task.  When a look
  * at waiting tasks has failed, those of the next minute in this session try
- * each task in a savepoint, and pass over the ones that fail.  Nobody else pays
- * for savepoints.  This is set before a look, in case it fails.
+ * each task in a savepoint, and pass over the ones that fail.  So do all looks
+ * if a trigger is deferred, which would fail later.  Nobody else pays for
+ * savepoints.  This is set before a look, in case it fails.
  */
 static TimestampTz wary_until = 0;
 
 #define WARY_FOR		USECS_PER_MINUTE
 
-/* if more tasks than this fail, it is not because of the tasks */
+/* after so many, the rest of a kind is left to the next look, which begins behind them */
 #define MOST_FAILED		16
 
 typedef struct Look
@@ -100,20 +101,21 @@ offer_try(const WaitingPlace *place, void *arg)
 	error = savepoint_run_whole(offer_look_at, &at);
 	if (error == NULL)
 		return at.tried;
-	if (savepoint_failed_by_chance(error) || look->failed++ == MOST_FAILED)
+	if (savepoint_failed_by_chance(error))
 		ReThrowError(error);
+	look->failed++;
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
 			 errhint("The other tasks are routed. Triggers of your own on clutch.events must not raise errors.")));
-	return WAITING_STAYS_ALONE;
+	return look->failed < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
 }
 
 static Look
 offer_look_begin(WaitingTry try_one, void *arg)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	Look		look = {try_one, arg, now < wary_until};
+	Look		look = {try_one, arg, now < wary_until || savepoint_is_deferring()};
 
 	if (!look.is_wary)
 		wary_until = now + WARY_FOR;

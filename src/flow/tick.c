@@ -138,6 +138,13 @@ tick_seal(TickReport *report)
 }
 
 bool
+tick_count_events(void)
+{
+	(void) tick_part_try(tally_work, 0, "events cannot be counted for the metrics");
+	return tally_next() != DT_NOEND;
+}
+
+bool
 tick_settle(const Consequence *consequence)
 {
 	TickReport	report = tick_all(consequence->amount);

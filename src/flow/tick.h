@@ -48,6 +48,12 @@ extern bool tick_is_full(const TickReport *report, int n);
  */
 extern TimestampTz tick_next(void);
 
+/*
+ * Counts events for the metrics, as a tick does, and returns whether there are
+ * more.
+ */
+extern bool tick_count_events(void);
+
 /* Handles CONSEQUENCE_TICK.  Always returns true. */
 extern bool tick_settle(const Consequence *consequence);
 

@@ -186,7 +186,7 @@ ready_attempt(void *arg)
 static void
 ready_attempt_safely(ReadyAttempt *attempt, ReadyFail fail)
 {
-	ErrorData  *error = savepoint_run(ready_attempt, attempt);
+	ErrorData  *error = savepoint_run_whole(ready_attempt, attempt);
 
 	if (error == NULL)
 		return;

@@ -196,10 +196,13 @@ worker_prune_step(void)
 	PopActiveSnapshot();
 }
 
+/* how soon to count again if there are more events than one count takes */
+#define COUNT_AGAIN		USECS_PER_SEC
+
 /*
  * Seals a batch.  A database in which nothing happens is only looked at, and
  * not written to.  When a batch was full, the next one follows after the other
- * jobs.
+ * jobs.  Events are counted here as well, because messages alone cause no ticks.
  */
 static void
 worker_seal_step(void)
@@ -215,6 +218,8 @@ worker_seal_step(void)
 		worker_become_owner();
 		if (seal_batch(SEAL_STEP) >= SEAL_STEP)
 			seal_job.at = GetCurrentTimestamp();
+		else if (tick_count_events())
+			seal_job.at = GetCurrentTimestamp() + COUNT_AGAIN;
 	}
 	PopActiveSnapshot();
 }

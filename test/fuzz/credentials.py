@@ -31,7 +31,7 @@ BATCH = 50
 CREDENTIAL_NAMES = ["password", "dbPassword", "PASS_WORD", "pass\nword", "pass\x00word", "api-key", "apiKey", "token", "pwd", "P\U0001f9a9W\u00fcD",
                     "auth", "jwt", "Bearer", "sessionid", "encryption_key"]
 NAMES = ["sessionId", "q", "a/b", "~", "", "\u00fc", "passwordless", "max_tokens", "\"", "\\", "tokens", "k\x00"]
-VALUES = ["abcdefgh12345678", "abcdefgh12345678abcdefgh", "SCRAM-SHA-256", "dXNlcjpwYXNz", "oauth2", "", "x", "a \"b\"\\", "\u00fc\U0001f9a9", "Bearer of good news", "Bearer", "{", "[1", "{\"password\": 1", "a\nb\x00", "}", "```\n{}", "[INFO] up", "/", "{}", "[]", "\"\""]
+VALUES = ["abcdefgh12345678", "abcdefgh12345678abcdefgh", "SCRAM-SHA-256", "kT9/xq2LmN4vB7sZ1cW8pR5yH3jD==", "src/auth/v2/login_2026.py", "dXNlcjpwYXNz", "oauth2", "", "x", "a \"b\"\\", "\u00fc\U0001f9a9", "Bearer of good news", "Bearer", "{", "[1", "{\"password\": 1", "a\nb\x00", "}", "```\n{}", "[INFO] up", "/", "{}", "[]", "\"\""]
 CREDENTIALS = ["Bearer abcdefgh12345678", "bearer  a/b+c=d-e.f~1", "Bearer abcdefgh12345678\n"]
 NUMBERS = ["0", "-1", "1.50", "0.1e-7", "100000000000000000000000000000000000001", "1E+400", "0.30000000000000000000000000000000000001"]
 DAMAGE = list("{}[]\",:\\ 0u`\n")
@@ -139,7 +139,10 @@ def has_name(key, value):
     if type(value) is str and (name in ("jwt", "bearer") or key == "sessionid"):
         return True
     if type(value) is str and name == "auth":
-        token = re.fullmatch("[A-Za-z0-9_~+=-]{20,}", value) and len(re.findall("[0-9]", value)) >= 2
+        digits = len(re.findall("[0-9]", value))
+        mixed = re.search("[A-Z]", value) and re.search("[a-z]", value)
+        token = (re.fullmatch("[A-Za-z0-9._~+/=-]+", value) and (not re.search("[./]", value) or mixed or digits >= 8) and
+                 ((len(value) >= 20 and digits >= 2) or (len(value) >= 16 and digits >= 6)))
         return token or value == "dXNlcjpwYXNz" or (is_credential(value) and not json_of(value))
     return name.endswith(("password", "passwd", "apikey")) or name in ("token", "pwd", "encryptionkey")
 

@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(45);
+SELECT plan(48);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -46,7 +46,7 @@ SELECT is(pg_temp.dropped_of(to_jsonb(text)), '/data', 'the output of a program 
 FROM unnest(ARRAY[E'ghp_abcdefghijklmnopqrstuvwxyz0123456789\n', E'\tBearer abcdefgh1 ', E'\n\nAKIAIOSFODNN7EXAMPLE\r\n']) AS text;
 SELECT is(pg_temp.dropped_of(jsonb_build_object(name, value)), '/data/' || name, name || ' is one')
 FROM (VALUES ('bearer', '"v"'::jsonb), ('jwt', '"v"'), ('JWT', '"v"'), ('sessionid', '"v"'), ('Mcp-Session-Id', '"v"'), ('ENCRYPTION_KEY', '"v"'), ('encryptionKey', '["v"]'),
-	('x-goog-iap-jwt-assertion', '"v"'), ('auth', '"hunter2hunter2hunter2"'), ('auth', '"dXNlcjpwYXNz"'), ('auth', '"Bearer abcdefgh1"')) AS v(name, value);
+	('x-goog-iap-jwt-assertion', '"v"'), ('auth', '"hunter2hunter2hunter2"'), ('auth', '"dXNlcjpwYXNz"'), ('auth', '"kT9/xq2LmN4vB7sZ1cW8pR5yH3jD6fG0aQ/eUiOlXw=="'), ('auth', '"xoxb.17653672481.abcdefgh"'), ('auth', '"9f8e7d6c5b4a3210"'), ('auth', '"Bearer abcdefgh1"')) AS v(name, value);
 SELECT is_empty(format('SELECT pg_temp.dropped_of(%L)', jsonb_build_object(name, value)), name || ' says what there is: ' || value)
 FROM (VALUES ('auth', '"none"'::jsonb), ('auth', '"oauth2"'), ('auth', '"see the manual of 2026"'), ('auth', '"SCRAM-SHA-256"'), ('auth', '"self_signed_tls_client_auth"'), ('auth', '"src/auth/v2/login_2026.py"'), ('auth', '["user", "read2read2"]'), ('auth', '{"type": "oauth2", "flow": "abcdefgh1"}'), ('auth', '12345678'),
 	('bearer', '["read"]'), ('bearer', '{"type": "http"}'), ('bearer', '[]'), ('jwt', 'true'), ('sessionid', '["v"]'), ('sessionId', '"v1234567"'), ('session_id', '"v1234567"'), ('bearer_format', '"JWT"')) AS v(name, value);

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(34);
+SELECT plan(38);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -167,6 +167,22 @@ DROP TRIGGER refuse ON clutch.events;
 SELECT clutch.tick() \g /dev/null
 SELECT is(pg_temp.state('wait1'), 'assigned', 'and is given out when nothing refuses it');
 SELECT clutch.cancel('task:wait1') \g /dev/null
+
+-- the same with deferred triggers, and one that refuses an acceptance
+SELECT count(clutch.finish('agent:wil', task_id)) FROM unnest('{task:wait2,task:wait3}'::text[]) AS task_id \g /dev/null
+SELECT clutch.set_status('agent:wil', 'UNAVAILABLE', 'away') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:w}', run_id => 'run:7', thread_id => 'thread:1', task_id => 'task:def' || n)) FROM generate_series(1, 4) n \g /dev/null
+CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	WHEN (NEW.task_id = 'task:def1' AND NEW.type = 'routing.decision' OR NEW.task_id = 'task:def2' AND NEW.type = 'task.accept') EXECUTE FUNCTION pg_temp.refuse();
+SELECT clutch.set_status('agent:wil', 'READY') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is(ARRAY[pg_temp.state('def1'), pg_temp.state('def2'), pg_temp.state('def3')], '{pending NO_AGENT_AVAILABLE,assigned,assigned}', 'a deferred trigger that refuses a decision holds up no other task');
+SELECT task_id FROM clutch.claim('agent:wil', 9) ORDER BY 1 \g /dev/null
+SELECT is(ARRAY[pg_temp.state('def2'), pg_temp.state('def3'), pg_temp.state('def4')], '{assigned,running,running}', 'and one that refuses an acceptance neither');
+DROP TRIGGER refuse ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.claim('agent:wil', 9)), 2::bigint, 'the others follow');
+SELECT is((SELECT count(clutch.finish('agent:wil', task_id)) FROM clutch.tasks WHERE run_id = 'run:7' AND status = 'running'), 4::bigint, 'and can be done');
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');

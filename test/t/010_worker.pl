@@ -93,6 +93,14 @@ $node->safe_psql('postgres', q{SELECT count(clutch.unschedule(name)) FROM clutch
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET clutch.tick_interval');
 $node->reload;
 
+# messages alone cause no ticks, and are counted all the same
+$node->safe_psql('postgres', 'CREATE DATABASE talk');
+$node->safe_psql('postgres', 'ALTER DATABASE talk SET clutch.seal_interval = 1');
+$node->safe_psql('talk', q{CREATE EXTENSION clutch;
+	SELECT count(clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}'))) FROM generate_series(1, 5)});
+ok($node->poll_query_until('talk', q{SELECT coalesce(sum(n), 0) = 5 FROM clutch.event_count WHERE type = 'chat.message'}), 'messages are counted for the metrics');
+$node->safe_psql('postgres', 'DROP DATABASE talk WITH (FORCE)');
+
 # ------------------------------------------------------------------- nothing
 # one database has something to watch, and shows that time passes; one has not
 foreach my $db (qw(idle busy))
