@@ -12,12 +12,14 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "base/rows.h"
+#include "base/wary.h"
 #include "flow/expiry.h"
 #include "miscadmin.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
 #include "settings.h"
 #include "store/event.h"
+#include "trust/principal.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
 
@@ -149,19 +151,28 @@ expiry_tell(Jsonb *document)
 	(void) event_append(draft_document(&draft));
 }
 
+/* where a call has got to, and what it has found there */
+typedef struct ExpiryTurn
+{
+	TimestampTz now;
+	TimestampTz after_due;
+	int64		after_seq;
+	bool		found;			/* a message is due behind this place */
+} ExpiryTurn;
+
 /*
- * Returns the seq of a message that is due, after that place, and deletes its
- * row.  Returns 0 if there is none.
+ * Returns the seq of the next message that is due, and deletes its row.
+ * Returns 0 if there is none.
  */
 static int64
-expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
+expiry_take(ExpiryTurn *turn)
 {
 	int64		seq = 0;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, *after_due);
-	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, turn->after_due);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, turn->now);
 	rows_start(&scan);
 	while (seq == 0 && rows_next(&scan))
 	{
@@ -170,11 +181,11 @@ expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
 		ItemPointerData tid = rows_tid(&scan);
 
 		CHECK_FOR_INTERRUPTS();
-		if ((due == *after_due && one <= *after_seq) ||
+		if ((due == turn->after_due && one <= turn->after_seq) ||
 			TransactionIdIsValid(rows_in_doubt(&scan)))
 			continue;
-		*after_due = due;
-		*after_seq = one;
+		turn->after_due = due;
+		turn->after_seq = one;
 		if (rows_delete_if_free(TABLE_EXPIRY, &tid))
 			seq = one;
 	}
@@ -182,26 +193,40 @@ expiry_take(TimestampTz now, TimestampTz *after_due, int64 *after_seq)
 	return seq;
 }
 
+static void
+expiry_tell_next(void *arg)
+{
+	ExpiryTurn *turn = arg;
+	int64		seq = expiry_take(turn);
+	Jsonb	   *message = seq != 0 ? event_read(seq, ROWS_LATEST) : NULL;
+
+	turn->found = seq != 0;
+	/* if its run was removed, it is no longer in the log */
+	if (message != NULL)
+		expiry_tell(message);
+}
+
+/* A message that a trigger of a user refuses stays, and is passed over. */
 int
 expiry_work(int n)
 {
-	TimestampTz now = clock_now();
-	TimestampTz after_due = PG_INT64_MIN;
-	int64		after_seq = 0;
+	static TimestampTz wary_until = 0;
+	Wary		wary = wary_begin(&wary_until);
+	ExpiryTurn	turn = {clock_now(), PG_INT64_MIN};
 	int			done = 0;
 
-	while (done < n)
+	do
 	{
-		int64		seq = expiry_take(now, &after_due, &after_seq);
-		Jsonb	   *message = seq != 0 ? event_read(seq, ROWS_LATEST) : NULL;
+		ErrorData  *error = wary_run(&wary, expiry_tell_next, &turn);
 
-		if (seq == 0)
-			break;
-		/* if its run was removed, it is no longer in the log */
-		if (message != NULL)
-			expiry_tell(message);
-		done++;
-	}
+		done += error == NULL && turn.found;
+		if (error != NULL && wary.failed == 1)
+			ereport(principal_level(SLICE_NONE),
+					(errcode(error->sqlerrcode),
+					 errmsg("the sender of a message cannot be told that nobody replied: %s", error->message),
+					 errhint("The others are told. Triggers of your own on clutch.events must not raise errors.")));
+	} while (turn.found && done + wary.failed < n);
+	wary_end(&wary);
 	return done;
 }
 

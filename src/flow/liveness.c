@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/wary.h"
 #include "flow/liveness.h"
 #include "flow/requeue.h"
 #include "miscadmin.h"
@@ -18,6 +19,7 @@
 #include "registry/heartbeat.h"
 #include "registry/slot.h"
 #include "task/task.h"
+#include "trust/principal.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
@@ -279,6 +281,7 @@ typedef struct Silent
 	int			heartbeat_sec;
 	bool		given_up;		/* it does not work any more, so its tasks go
 								 * to others */
+	bool		declared;		/* and has just been declared lost */
 } Silent;
 
 /*
@@ -374,28 +377,46 @@ liveness_list_lost(TimestampTz now)
 	return lost;
 }
 
-/* Returns true if this has just declared the agent lost. */
-static bool
-liveness_declare_lost(Silent *agent, TimestampTz now)
+/* Sets "declared" if this has just declared the agent lost. */
+static void
+liveness_declare_lost(void *arg)
 {
+	Silent	   *agent = arg;
+	TimestampTz now = clock_now();
 	AgentStatus status;
 
 	/* it has left the registry, or is just registering again */
 	if (agent->given_up && roster_find(roster_get(), agent->agent_id) < 0)
-		return false;
+		return;
 	agent->given_up = false;
 	/* the transaction that has locked it may be registering it again */
 	if (!agent_try_lock(agent->agent_id, &status))
-		return false;
+		return;
 	agent->given_up = agent_status_gives_up(status);
 	/* it may have called since it was listed */
 	if (agent->given_up || liveness_silent_at(agent, now) > now)
-		return false;
+		return;
 	agent_say_status(agent->agent_id, status == AGENT_STOPPING ? AGENT_STOPPED : AGENT_UNAVAILABLE,
 					 psprintf("it was not heard of since %s",
 							  clock_rfc3339(heartbeat_last_seen(agent->agent_id))));
-	agent->given_up = true;
-	return true;
+	agent->given_up = agent->declared = true;
+}
+
+/*
+ * The same, but passes over an agent whose agent.status a trigger of a user
+ * refuses.
+ */
+static bool
+liveness_try_to_declare(Wary *wary, Silent *agent)
+{
+	ErrorData  *error = wary_run(wary, liveness_declare_lost, agent);
+
+	if (error != NULL)
+		ereport(principal_level(agent->agent_id),
+				(errcode(error->sqlerrcode),
+				 errmsg("agent \"%.*s\" is silent and cannot be declared lost: %s", agent->agent_id.len, agent->agent_id.s, error->message),
+				 errhint("The others are. Triggers of your own on clutch.events must not raise errors.")));
+	return error == NULL && agent->declared;
 }
 
 static bool
@@ -426,13 +447,16 @@ liveness_serve_all(void)
 int
 liveness_watch(int n)
 {
+	static TimestampTz wary_until = 0;
 	TimestampTz now = clock_now();
 	int			declared = 0;
+	Wary		wary;
 	List	   *lost;
 	ListCell   *cell;
 
 	if (!liveness_is_watch_due(now))
 		return 0;
+	wary = wary_begin(&wary_until);
 	liveness_serve_all();
 	lost = liveness_list_lost(now);
 	foreach(cell, lost)
@@ -443,8 +467,9 @@ liveness_watch(int n)
 			lost = list_truncate(lost, foreach_current_index(cell));
 			break;
 		}
-		declared += liveness_declare_lost(lfirst(cell), now);
+		declared += liveness_try_to_declare(&wary, lfirst(cell));
 	}
+	wary_end(&wary);
 	foreach(cell, lost)
 	{
 		Silent	   *agent = lfirst(cell);

@@ -8,7 +8,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
-#include "base/savepoint.h"
+#include "base/wary.h"
 #include "flow/assign.h"
 #include "flow/offer.h"
 #include "queue/waiting.h"
@@ -18,7 +18,6 @@
 #include "registry/slot.h"
 #include "trust/principal.h"
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 #include "wake/notify.h"
 
 /*
@@ -52,26 +51,17 @@ offer_give_to_agent(const WaitingPlace *place, void *arg)
 
 /* ------------------------------------------------- tasks that are refused */
 
-/*
- * A trigger of a user may refuse the routing.decision of one task.  When a look
- * at waiting tasks has failed, those of the next minute in this session try
- * each task in a savepoint, and pass over the ones that fail.  So do all looks
- * if a trigger is deferred, which would fail later.  Nobody else pays for
- * savepoints.  This is set before a look, in case it fails.
- */
+/* a trigger of a user may refuse the routing.decision of one task */
 static TimestampTz wary_until = 0;
-
-#define WARY_FOR		USECS_PER_MINUTE
 
 /* after so many, the rest of a kind is left to the next look, which begins behind them */
 #define MOST_FAILED		16
 
 typedef struct Look
 {
+	Wary		wary;
 	WaitingTry	try_one;
 	void	   *arg;
-	bool		is_wary;
-	int			failed;
 } Look;
 
 typedef struct LookAt
@@ -93,42 +83,16 @@ static WaitingTried
 offer_try(const WaitingPlace *place, void *arg)
 {
 	Look	   *look = arg;
-	LookAt		at = {look, place, WAITING_STAYS_ALONE};
-	ErrorData  *error;
+	LookAt		at = {look, place};
+	ErrorData  *error = wary_run(&look->wary, offer_look_at, &at);
 
-	if (!look->is_wary)
-		return look->try_one(place, look->arg);
-	error = savepoint_run_whole(offer_look_at, &at);
 	if (error == NULL)
 		return at.tried;
-	if (savepoint_failed_by_chance(error))
-		ReThrowError(error);
-	look->failed++;
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
 			 errhint("The other tasks are routed. Triggers of your own on clutch.events must not raise errors.")));
-	return look->failed < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
-}
-
-static Look
-offer_look_begin(WaitingTry try_one, void *arg)
-{
-	TimestampTz now = GetCurrentTimestamp();
-	Look		look = {try_one, arg, now < wary_until || savepoint_is_deferring()};
-
-	if (!look.is_wary)
-		wary_until = now + WARY_FOR;
-	return look;
-}
-
-static void
-offer_look_end(const Look *look)
-{
-	if (!look->is_wary)
-		wary_until = 0;
-	else if (look->failed > 0)
-		wary_until = GetCurrentTimestamp() + WARY_FOR;
+	return look->wary.failed < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
 }
 
 int
@@ -145,9 +109,9 @@ offer_work(Slice agent_id, int n, bool claims)
 	room = offer_agent_room(agent_id);
 	if (room == 0)
 		return 0;
-	look = offer_look_begin(offer_give_to_agent, &receiver);
+	look = (Look) {wary_begin(&wary_until), offer_give_to_agent, &receiver};
 	given = waiting_try_fitting(&(WaitingLook) {agent_id, Min(n, room), claims, offer_try, &look});
-	offer_look_end(&look);
+	wary_end(&look.wary);
 	return given;
 }
 
@@ -202,9 +166,9 @@ offer_to_all(int n)
 
 	if (waiting_is_empty())
 		return 0;
-	look = offer_look_begin(offer_route_place, &routed);
+	look = (Look) {wary_begin(&wary_until), offer_route_place, &routed};
 	(void) waiting_try_kinds(n, offer_try, &look);
-	offer_look_end(&look);
+	wary_end(&look.wary);
 	return routed;
 }
 

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(38);
+SELECT plan(41);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -183,6 +183,22 @@ DROP TRIGGER refuse ON clutch.events;
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.claim('agent:wil', 9)), 2::bigint, 'the others follow');
 SELECT is((SELECT count(clutch.finish('agent:wil', task_id)) FROM clutch.tasks WHERE run_id = 'run:7' AND status = 'running'), 4::bigint, 'and can be done');
+
+-- ------------------------- one that refuses what messages and agents are told
+SET clutch.heartbeat_interval = 1;
+SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:still' || n, 'capabilities', '[{"id": "skill:still"}]'::jsonb)) FROM generate_series(1, 3) n \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:ask' || n, thread_id => 'thread:1', task_id => 'task:ask' || n, meta => '{"clutch": {"ttl_ms": 1000}}')) FROM generate_series(1, 3) n \g /dev/null
+CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW
+	WHEN (NEW.type = 'chat.system' AND NEW.task_id = 'task:ask1' OR NEW.type = 'agent.heartbeat' AND NEW.envelope::text LIKE '%agent:still1%') EXECUTE FUNCTION pg_temp.refuse();
+SET clutch.clock = '2099-01-01T06:00:00Z';
+SELECT clutch.tick() \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.events WHERE type = 'chat.system' AND task_id LIKE 'task:ask%'), 'task:ask2 task:ask3', 'a message whose sender cannot be told holds up no other');
+SELECT is((SELECT string_agg(status, ' ' ORDER BY agent_id) FROM clutch.agents WHERE agent_id LIKE 'agent:still%'), 'READY UNAVAILABLE UNAVAILABLE', 'nor does an agent that cannot be declared lost');
+DROP TRIGGER refuse ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'chat.system' AND task_id = 'task:ask1'), 1::bigint, 'until nothing refuses it');
+SET clutch.heartbeat_interval = 0;
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
