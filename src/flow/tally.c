@@ -15,7 +15,7 @@
 
 #define COUNT_EVERY		(10 * USECS_PER_SEC)
 
-/* when this backend has last counted all that there was, or 0 */
+/* when this backend has last counted, or 0 */
 static TimestampTz counted_at = 0;
 
 /* Has the last count of this backend left events behind? */
