@@ -10,6 +10,7 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "api/outgoing.h"
 #include "api/result.h"
 #include "base/clock.h"
@@ -131,15 +132,18 @@ give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *fa
 
 /*
  * Leaves a call alone whose body needs more memory or temporary space than
- * there is, so that it does not keep gateways from the calls of others.  It is
- * tried again when the lease that it has just got ends, and given up when it
- * has no attempts left.  After a deadlock or a lock that another transaction
- * holds, the claim must be repeated, which costs no call an attempt.
+ * there is, or whose adapter raises a serialization failure where there is
+ * none, so that it does not keep gateways from the calls of others.  It is tried
+ * again when the lease that it has just got ends, and given up when it has no
+ * attempts left.  After a deadlock or a lock that another transaction holds, the
+ * claim must be repeated, which costs no call an attempt.
  */
 static void
 leave_for_later(const Call *call, ErrorData *error)
 {
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES)
+	bool		is_feigned = error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE && !IsolationUsesXactSnapshot();
+
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES && !is_feigned)
 		ReThrowError(error);
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
