@@ -58,6 +58,12 @@ $node->safe_psql('owned', q{
 		INSERT INTO public.seen VALUES (TG_NAME, current_user);
 		RETURN NULL;
 	END $$;
+	CREATE FUNCTION see_at_commit() RETURNS integer LANGUAGE sql AS $$ INSERT INTO public.seen VALUES ('cursor', current_user) RETURNING 1 $$;
+	CREATE FUNCTION leave_cursor() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+		EXECUTE 'DECLARE left_open CURSOR WITH HOLD FOR SELECT public.see_at_commit()';
+		RETURN NULL;
+	END $$;
+	CREATE TRIGGER cursor AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION leave_cursor();
 	CREATE TRIGGER at_once AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION see();
 	CREATE CONSTRAINT TRIGGER deferred AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION see();
@@ -65,7 +71,7 @@ $node->safe_psql('owned', q{
 ask_in_vain($node, 'owned', 'task:late');
 timed_out($node, 'owned', 'task:late', 'a deadline in a database of another owner is kept');
 is($node->safe_psql('owned', 'SELECT what, role FROM seen ORDER BY what'),
-	"at_once|clutch_test_owner\ndeferred|clutch_test_owner", 'as the owner, also what the commit does');
+	"at_once|clutch_test_owner\ncursor|clutch_test_owner\ndeferred|clutch_test_owner", 'as the owner, also what the commit does');
 $node->safe_psql('postgres', 'DROP DATABASE owned WITH (FORCE)');
 $node->safe_psql('postgres', 'DROP ROLE clutch_test_owner');
 
