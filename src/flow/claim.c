@@ -114,6 +114,16 @@ claim_has_failed(const Claim *claim, Slice task_id)
 	return false;
 }
 
+/* The task may have been accepted already, if what failed is a deferred trigger. */
+static void
+claim_take_back(Claim *claim, Slice task_id)
+{
+	const Task *last = claim->tasks != NIL ? llast(claim->tasks) : NULL;
+
+	if (last != NULL && slice_equal(last->task_id, task_id))
+		claim->tasks = list_delete_last(claim->tasks);
+}
+
 /*
  * Passes over a task that cannot be accepted, so that it does not keep the
  * agent from the others.  A claim that finds nothing else looks at it again.
@@ -123,6 +133,7 @@ claim_fail(Slice task_id, ErrorData *error, void *arg)
 {
 	Claim	   *claim = arg;
 
+	claim_take_back(claim, task_id);
 	if (claim_has_failed(claim, task_id))
 		return;
 	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED)

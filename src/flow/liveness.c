@@ -411,12 +411,15 @@ liveness_try_to_declare(Wary *wary, Silent *agent)
 {
 	ErrorData  *error = wary_run(wary, liveness_declare_lost, agent);
 
-	if (error != NULL)
-		ereport(principal_level(agent->agent_id),
-				(errcode(error->sqlerrcode),
-				 errmsg("agent \"%.*s\" is silent and cannot be declared lost: %s", agent->agent_id.len, agent->agent_id.s, error->message),
-				 errhint("The others are. Triggers of your own on clutch.events must not raise errors.")));
-	return error == NULL && agent->declared;
+	if (error == NULL)
+		return agent->declared;
+	/* it may have been declared lost already, if what failed is a deferred trigger */
+	agent->given_up = agent->declared = false;
+	ereport(principal_level(agent->agent_id),
+			(errcode(error->sqlerrcode),
+			 errmsg("agent \"%.*s\" is silent and cannot be declared lost: %s", agent->agent_id.len, agent->agent_id.s, error->message),
+			 errhint("The others are. Triggers of your own on clutch.events must not raise errors.")));
+	return false;
 }
 
 static bool
