@@ -16,7 +16,7 @@
 #include "miscadmin.h"
 #include "protocol/retry_policy.h"
 #include "settings.h"
-#include "utils/fmgrprotos.h"
+#include "utils/datetime.h"
 #include "utils/guc.h"
 #include "utils/timestamp.h"
 
@@ -227,24 +227,55 @@ settings_check_orchestrator(char **newval, void **extra, GucSource source)
 }
 
 /*
+ * Reads an interval as interval_in does.  Returns false if it is none.  This
+ * must not raise an error, because the postmaster reads postgresql.conf as
+ * well, and would shut down.
+ */
+static bool
+settings_parse_interval(const char *text, struct pg_itm_in *interval)
+{
+	char		buffer[256];
+	char	   *field[MAXDATEFIELDS];
+	int			ftype[MAXDATEFIELDS];
+	int			nf;
+	int			dtype;
+	int			error;
+
+	memset(interval, 0, sizeof(*interval));
+	if (strlen(text) >= sizeof(buffer))
+		return false;
+	error = ParseDateTime(text, buffer, sizeof(buffer), field, ftype, MAXDATEFIELDS, &nf);
+	if (error == 0)
+		error = DecodeInterval(field, ftype, nf, INTERVAL_FULL_RANGE, &dtype, interval);
+	if (error == DTERR_BAD_FORMAT)
+	{
+		strcpy(buffer, text);
+		error = DecodeISO8601Interval(buffer, &dtype, interval);
+	}
+	return error == 0 && dtype == DTK_DELTA;
+}
+
+/*
  * Converts an interval to microseconds, counting a month as 30 days.  Returns
  * 0 if it is negative, or longer than a thousand years.
  */
 static int64
-settings_microseconds(const Interval *interval)
+settings_microseconds(const struct pg_itm_in *interval)
 {
-	double		days = interval->day + interval->month * (double) DAYS_PER_MONTH;
+	double		months = interval->tm_mon + interval->tm_year * (double) MONTHS_PER_YEAR;
+	double		days = interval->tm_mday + months * DAYS_PER_MONTH;
 
-	if (days < 0 || days > 365000 || interval->time < 0 || interval->time / USECS_PER_DAY > 365000)
+	if (days < 0 || days > 365000 || interval->tm_usec < 0 || interval->tm_usec / USECS_PER_DAY > 365000)
 		return 0;
-	return (int64) days * USECS_PER_DAY + interval->time;
+	return (int64) days * USECS_PER_DAY + interval->tm_usec;
 }
 
-/* Like the server's own check of TimeZone, this lets interval_in raise its error. */
+/* A number without a unit would count seconds, while whoever writes it has days in mind. */
 static bool
 settings_check_retention(char **newval, void **extra, GucSource source)
 {
 	int64	   *value = setting_extra_alloc_compat(sizeof(int64));
+	struct pg_itm_in interval;
 
 	if (value == NULL)
 		return false;
@@ -252,13 +283,11 @@ settings_check_retention(char **newval, void **extra, GucSource source)
 	*value = 0;
 	if (pg_strcasecmp(*newval, "off") == 0)
 		return true;
-	*value = settings_microseconds(DatumGetIntervalP(DirectFunctionCall3(interval_in,
-																		 CStringGetDatum(*newval),
-																		 ObjectIdGetDatum(InvalidOid),
-																		 Int32GetDatum(-1))));
+	if (strspn(*newval, "0123456789.+- ") < strlen(*newval) && settings_parse_interval(*newval, &interval))
+		*value = settings_microseconds(&interval);
 	if (*value > 0)
 		return true;
-	GUC_check_errdetail("The value must be off, or an interval of more than zero such as \"30 days\".");
+	GUC_check_errdetail("The value must be off, or an interval of more than zero with its unit, such as \"30 days\".");
 	return false;
 }
 

@@ -81,9 +81,24 @@ $node->append_conf('postgresql.conf', "clutch.retention = off\n");
 $node->reload;
 
 ($status, $out, $err) = $node->psql('postgres', q{SET clutch.retention = 'soon'});
-like($err, qr/invalid (input syntax|value)/, 'a retention that is no interval is refused');
+like($err, qr/invalid value/, 'a retention that is no interval is refused');
+($status, $out, $err) = $node->psql('postgres', q{SET clutch.retention = '90'});
+like($err, qr/with its unit/, 'and so is one without a unit, which would be seconds');
 ($status, $out, $err) = $node->psql('postgres', q{SET clutch.retention = '-1 day'});
 like($err, qr/invalid value/, 'and so is one in the future');
+is($node->safe_psql('postgres', q{SET clutch.retention = '1 year 2 mons'; SHOW clutch.retention}), '1 year 2 mons', 'several units are not');
+
+# the postmaster reads the file as well
+my @texts = split /\n/, $node->safe_psql('postgres', q{SELECT name FROM pg_settings WHERE name LIKE 'clutch.%' AND vartype <> 'bool' ORDER BY name});
+foreach my $typo ('90 dayz', '')
+{
+	my $seen = -s $node->logfile;
+	$node->append_conf('postgresql.conf', join('', map { "$_ = '$typo'\n" } @texts));
+	$node->reload;
+	$node->wait_for_log(qr/invalid value for parameter "clutch.retention": "$typo"/, $seen);
+	is($node->safe_psql('postgres', 'SHOW clutch.retention'), 'off', "the server outlives a typo: '$typo'");
+}
+$node->append_conf('postgresql.conf', "clutch.retention = off\n");
 
 # ------------------------------------------------------------------- a crash
 $node->safe_psql('postgres', q{SELECT clutch.finish('agent:ken', c.task_id, '{"text": "secret"}', c.attempt) FROM clutch.claim('agent:ken', 9) c});
