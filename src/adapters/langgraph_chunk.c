@@ -309,7 +309,9 @@ langgraph_read_run(const Adapter *self, const Json *run, const Json *context)
 	Json	   *thread = adapter_find_name(self, run, "/config/configurable/thread_id");
 	Slice		agent = adapter_find_agent(self, run, "/assistant_id");
 
-	langgraph_put_recipient(envelope, context, agent);
+	/* the sender in the context is who asks for the run, not the graph */
+	if (adapter_member(context, "/to") == NULL)
+		adapter_put_recipient(envelope, agent);
 	if (metadata != NULL)
 		langgraph_read_own(adapter_within(self, "/metadata"), metadata, envelope, false);
 	adapter_note(self, envelope, "/thread", thread);

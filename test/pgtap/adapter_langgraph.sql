@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 41);
+SELECT plan((SELECT count(*)::int FROM outcome) + 43);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -109,6 +109,12 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{meta,langgraph
 SELECT is((SELECT string_agg(e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(jsonb_set(s.raw, '{1,0}', '{"type": "tool", "content": "x", "tool_call_id": "call_77"}'), NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'a message and its metadata'),
 	'agent:plan agent:plan', 'a call is made up in the name of who answers');
 SELECT is((SELECT e ->> 'parent_task_id' FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"task_id": "task:ours"}') AS e WHERE s.name = 'a node begins' AND e ->> 'type' = 'task.accept'), 'task:ours', 'a node works for the task of the context');
+
+-- who asks for a run is not who does it
+SELECT is((SELECT string_agg(concat_ws(' ', e #>> '{from,agent_id}', e #>> '{to,0,agent_id}'), ', ' ORDER BY no) FROM unnest(ARRAY['{}', '{"to": "agent:other"}']::jsonb[]) WITH ORDINALITY AS c(c, no),
+	clutch.inbound('{"assistant_id": "lina", "input": {"a": 1}}', 'langgraph', c || '{"agent_id": "agent:client"}') AS e), 'agent:client agent:lina, agent:client agent:other', 'a run is requested from the assistant, unless the context names a recipient');
+SELECT is(fixture.shown(fixture.made(clutch.outbound(e, 'langgraph'), 'langgraph', '{"agent_id": "agent:ken"}'), e), 'the same', 'a request that was never foreign keeps its recipient if the context names its sender')
+FROM clutch.envelope('task.request', 'agent:ken', '{agent:lina}', payload => '{"a": 1}', requires => '{skill:x}') AS e;
 
 -- a server numbers the documents of each stream from 0 on
 SELECT fixture.ask('task:numbers', 'agent:graph');
