@@ -130,6 +130,20 @@ a2a_inbound(const Adapter *self, const Json *raw, const Json *context)
 	return list_make1(envelope);
 }
 
+Json *
+a2a_artifact_in(const Json *raw)
+{
+	Adapter		lenient = a2a_adapter;
+	A2aDocument d;
+	Json	   *artifact;
+
+	lenient.named = true;
+	if (!a2a_open(&lenient, raw, &d) || d.form != A2A_ARTIFACT)
+		return NULL;
+	artifact = json_get_kind(d.is_old_rest ? a2a_of_old_rest(raw) : raw, psprintf("%s/artifact", d.at), JSON_OBJECT);
+	return artifact != NULL ? a2a_read_artifact(artifact, d.is_old) : NULL;
+}
+
 /* ------------------------------------------------------------------- outbound */
 
 /*

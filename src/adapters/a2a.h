@@ -18,4 +18,13 @@
 
 extern const Adapter a2a_adapter;
 
+/*
+ * Returns the artifact in a document that updates one, in the format of
+ * version 1.0, or NULL if it is another document.
+ */
+extern Json *a2a_artifact_in(const Json *raw);
+
+/* Is the part a text without anything else that matters? */
+extern bool a2a_is_plain_text(const Json *part);
+
 #endif							/* CLUTCH_A2A_H */

@@ -172,10 +172,10 @@ a2a_is_plain(const Json *part, Slice member, const char *media_type)
 	return true;
 }
 
-static bool
-a2a_is_text(const Json *part)
+bool
+a2a_is_plain_text(const Json *part)
 {
-	return json_get_text(part, "/text").len > 0 && a2a_is_plain(part, SLICE_OF("text"), "text/plain");
+	return json_get_kind(part, "/text", JSON_TEXT) != NULL && a2a_is_plain(part, SLICE_OF("text"), "text/plain");
 }
 
 static bool
@@ -290,7 +290,8 @@ a2a_read_parts(const Adapter *self, const Json *raw, bool is_old, const A2aConte
 			for (int j = 0; j < data->n; j++)
 				json_put_member(payload, data->keys[j], data->items[j]);
 		}
-		else if (a2a_is_text(part) && json_member(payload, slice_of_cstring(content->text)) == NULL)
+		else if (a2a_is_plain_text(part) && json_get_text(part, "/text").len > 0 &&
+				 json_member(payload, slice_of_cstring(content->text)) == NULL)
 		{
 			order[i] = 'T';
 			json_put_member(payload, slice_of_cstring(content->text), json_get(part, "/text"));

@@ -9,6 +9,8 @@
 
 #include "api/streamed.h"
 
+#include "adapters/a2a.h"
+#include "adapters/translation.h"
 #include "api/blob.h"
 #include "api/outgoing.h"
 #include "base/document.h"
@@ -132,12 +134,6 @@ updates_of_call(const Call *call, Slice ended)
 
 /* ---------------------------------------------------------------- the artifacts */
 
-static bool
-is_plain_text(const Json *part)
-{
-	return part->kind == JSON_OBJECT && part->n == 1 && json_get_kind(part, "/text", JSON_TEXT) != NULL;
-}
-
 /*
  * Returns how much memory is allocated for a text of this length.  It doubles
  * as the text grows.
@@ -172,11 +168,11 @@ add_part(Json *parts, const Json *part)
 {
 	Json	   *last = parts->n == 0 ? NULL : parts->items[parts->n - 1];
 
-	if (!is_plain_text(part))
+	if (!a2a_is_plain_text(part))
 		json_add(parts, json_copy(part));
 	else
 	{
-		if (last == NULL || !is_plain_text(last))
+		if (last == NULL || !a2a_is_plain_text(last))
 		{
 			last = json_new_object();
 			json_put_text(last, "/text", (Slice) {palloc(room_for(0)), 0});
@@ -186,36 +182,13 @@ add_part(Json *parts, const Json *part)
 	}
 }
 
-/* Returns an attachment as a part whose URL is the reference. */
-static Json *
-part_of_attachment(const Json *attachment)
-{
-	Json	   *part = json_copy(attachment);
-	Json	   *url = json_take(part, "/ref");
-
-	(void) json_take(part, "/kind");
-	json_put(part, "/url", url);
-	return part;
-}
-
 static void
-add_parts(Json *parts, const Json *envelope)
+add_parts(Json *artifact, const Json *more)
 {
-	const Json *others = json_get_kind(envelope, "/payload/parts", JSON_ARRAY);
-	const Json *attachments = json_get_kind(envelope, "/attachments", JSON_ARRAY);
-	Slice		text = json_get_text(envelope, "/payload/text");
-
-	if (slice_present(text))
-	{
-		Json	   *part = json_new_object();
-
-		json_put_text(part, "/text", text);
-		add_part(parts, part);
-	}
-	for (int i = 0; others != NULL && i < others->n; i++)
-		add_part(parts, others->items[i]);
-	for (int i = 0; attachments != NULL && i < attachments->n; i++)
-		add_part(parts, part_of_attachment(attachments->items[i]));
+	if (json_get_kind(artifact, "/parts", JSON_ARRAY) == NULL)
+		json_put(artifact, "/parts", json_new_array());
+	for (int i = 0; more != NULL && i < more->n; i++)
+		add_part(json_get(artifact, "/parts"), more->items[i]);
 }
 
 /*
@@ -230,25 +203,49 @@ artifact_of(Json *artifacts, TextMap *by_id, Slice id)
 	if (*artifact == NULL)
 	{
 		*artifact = json_new_object();
-		json_put_text(*artifact, "/artifactId", id);
-		json_put(*artifact, "/parts", json_new_array());
 		json_add(artifacts, *artifact);
 	}
 	return *artifact;
 }
 
-/* Returns the references to artifacts of the database that the update contains. */
+/* What an object says replaces what was said before; null says nothing. */
+static void
+put_members(Json *object, const Json *more)
+{
+	for (int i = 0; more != NULL && i < more->n; i++)
+		if (more->items[i]->kind != JSON_NULL)
+			json_put_member(object, more->keys[i], more->items[i]);
+}
+
+/*
+ * Adds the artifact of an update, which is a piece of one or begins it anew.
+ * The document from which the update was made says in which order the parts
+ * are, and what the envelope has no place for.
+ *
+ * Returns the references to artifacts of the database that the update contains.
+ */
 static List *
 take_update(Json *artifacts, TextMap *by_id, Json *envelope)
 {
 	List	   *references = blob_unmark(envelope, A2A);
-	Json	   *artifact = artifact_of(artifacts, by_id, json_get_text(envelope, "/payload/artifact_id"));
+	Json	   *piece = a2a_artifact_in(translation_outbound(&a2a_adapter, envelope));
+	Json	   *artifact;
+	Json	   *parts;
+	Json	   *metadata;
 
-	json_put_text(artifact, "/name", json_get_text(envelope, "/payload/name"));
-	json_put_text(artifact, "/description", json_get_text(envelope, "/payload/description"));
+	if (piece == NULL || !slice_present(json_get_text(piece, "/artifactId")))
+		return NIL;
+	artifact = artifact_of(artifacts, by_id, json_get_text(piece, "/artifactId"));
 	if (!json_is_true(envelope, "/payload/append"))
-		json_put(artifact, "/parts", json_new_array());
-	add_parts(json_get_kind(artifact, "/parts", JSON_ARRAY), envelope);
+		while (artifact->n > 0)
+			json_take_at(artifact, artifact->n - 1);
+	parts = json_take(piece, "/parts");
+	metadata = json_take(piece, "/metadata");
+	put_members(artifact, piece);
+	add_parts(artifact, json_is(parts, JSON_ARRAY) ? parts : NULL);
+	if (json_is(metadata, JSON_OBJECT) && json_get_kind(artifact, "/metadata", JSON_OBJECT) == NULL)
+		json_put(artifact, "/metadata", json_new_object());
+	put_members(json_get(artifact, "/metadata"), json_is(metadata, JSON_OBJECT) ? metadata : NULL);
 	return references;
 }
 
@@ -270,13 +267,13 @@ streamed_task(const Call *call, Jsonb *result, List **references)
 	ListCell   *cell;
 
 	*references = NIL;
-	if (updates == NIL)
-		return NULL;
 	foreach(cell, updates)
 	{
 		CHECK_FOR_INTERRUPTS();
 		*references = list_concat(*references, take_update(artifacts, by_id, json_read(((const Update *) lfirst(cell))->envelope)));
 	}
+	if (artifacts->n == 0)
+		return NULL;
 	json_put_text(task, "/id", call->task_id);
 	json_put_text(task, "/contextId", call->task_id);
 	json_put(task, "/status", json_new_object());

@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(69);
+SELECT plan(76);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -49,6 +49,37 @@ SELECT is(fixture.ends(), 'sent', 'an artifact that was sent anew');
 SELECT is(fixture.said('task:data'), '{"sum": 3}', 'is the last one');
 SELECT is((SELECT e.envelope -> 'attachments' FROM clutch.events e WHERE e.task_id = 'task:data' AND e.type = 'task.result'),
 	'[{"kind": "uri", "ref": "https://far.example/f.csv", "mediaType": "text/csv"}]', 'its files are attached to the result');
+
+-- the order of the parts, and what an artifact has besides them
+CREATE FUNCTION fixture.artifact_of(task text) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,task,artifacts,0}' FROM clutch.events e WHERE e.task_id = task AND e.type = 'task.result' $$;
+SELECT fixture.ask('task:order', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "Hel"}]');
+SELECT fixture.update('A', '[{"text": "lo", "mediaType": "text/plain"}]', true);
+SELECT fixture.update('A', '[{"data": {"x": 1}}, {"text": "tail"}]', true);
+SELECT fixture.update('A', '[{"url": "https://far.example/f.csv"}, {"text": "caption"}, {"text": "noted", "metadata": {"k": 1}}, {"raw": "aGk="}]', true);
+SELECT is(fixture.ends(), 'sent', 'texts between other parts');
+SELECT is(fixture.artifact_of('task:order') -> 'parts', '[{"text": "Hello"}, {"data": {"x": 1}}, {"text": "tail"}, {"url": "https://far.example/f.csv"}, {"text": "caption"}, {"text": "noted", "metadata": {"k": 1}}, {"raw": "aGk="}]',
+	'stay where they are');
+SELECT fixture.ask('task:more', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.streams('{"artifactUpdate": {"taskId": "T", "contextId": "C", "artifact": {"artifactId": "A", "name": "N", "extensions": ["https://e"], "metadata": {"m": 1, "n": 1}, "parts": [{"url": "https://x/y", "mediaType": "image/png"}, {"text": "caption"}]}}}');
+SELECT fixture.streams('{"artifactUpdate": {"taskId": "T", "contextId": "C", "append": true, "lastChunk": true, "artifact": {"artifactId": "A", "name": null, "metadata": {"n": 2, "o": 3}, "parts": []}}}');
+SELECT is(fixture.ends(), 'sent', 'an artifact with metadata and extensions');
+SELECT is(fixture.artifact_of('task:more'), '{"artifactId": "A", "name": "N", "extensions": ["https://e"], "metadata": {"m": 1, "n": 2, "o": 3}, "parts": [{"url": "https://x/y", "mediaType": "image/png"}, {"text": "caption"}]}', 'keeps them');
+SELECT fixture.ask('task:anew', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "wrong"}]', name => 'wrong');
+SELECT fixture.update('A', '[{"text": "right"}]');
+SELECT fixture.ends();
+SELECT is(fixture.artifact_of('task:anew'), '{"artifactId": "A", "parts": [{"text": "right"}]}', 'an artifact that was sent anew has nothing of the old one');
+SELECT fixture.ask('task:old-order', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.streams('{"kind": "artifact-update", "taskId": "T", "contextId": "C", "artifact": {"artifactId": "A", "parts": [{"kind": "data", "data": {"x": 1}}, {"kind": "text", "text": "tail"}, {"kind": "file", "file": {"uri": "https://x/y", "name": "y"}}]}}');
+SELECT is(fixture.streams('{"kind": "status-update", "taskId": "T", "contextId": "C", "final": true, "status": {"state": "completed"}}', true), 'sent', 'parts of version 0.3');
+SELECT is((SELECT clutch.outbound(e.envelope, 'a2a') #> '{result,artifacts,0,parts}' FROM clutch.events e WHERE e.task_id = 'task:old-order' AND e.type = 'task.result'),
+	'[{"kind": "data", "data": {"x": 1}}, {"kind": "text", "text": "tail"}, {"kind": "file", "file": {"uri": "https://x/y", "name": "y"}}]', 'keep their order, too');
 
 -- pieces that the gateway reports again, because it has not heard that they were taken
 CREATE FUNCTION fixture.part(n integer, text text) RETURNS text LANGUAGE sql AS $$
