@@ -175,7 +175,9 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
 		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
 	END,
-	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+	CASE WHEN EXISTS (SELECT FROM clutch.timer d WHERE d.due = t.next_at AND d.task_id = t.task_id AND d.due_since IS NOT NULL)
+			THEN 'It cannot be moved, and the server log says why: perhaps a trigger of your own on clutch.events raises errors. It is tried again every minute.'
+		 WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
 		 WHEN hold.is_paused
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL

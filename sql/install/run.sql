@@ -145,6 +145,13 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			  SELECT 'a schedule', min(s.next_at) FROM clutch.schedule s WHERE s.next_at < 'infinity') o
 		WHERE o.due < clutch.now() - interval '1 minute'
 	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('tasks that cannot be moved: %s, the first of which has been due since %s', count(*), min(d.due_since)),
+			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
+		FROM clutch.timer d
+		WHERE d.due_since < clutch.now() - interval '1 minute'
+		HAVING count(*) > 0
+	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
 			   'SELECT clutch.rebuild();'

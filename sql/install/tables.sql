@@ -289,6 +289,7 @@ CREATE TABLE clutch.awaited (
 CREATE TABLE clutch.timer (
 	due				timestamptz NOT NULL,
 	task_id			text COLLATE "C" NOT NULL,
+	due_since		timestamptz,			-- of a task that could not be moved; due is when it is tried again
 	CONSTRAINT timer_pkey PRIMARY KEY (due, task_id)
 );
 

@@ -22,6 +22,9 @@ CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
 ALTER TABLE clutch.agent_slot ALTER COLUMN agent_id SET (n_distinct = -0.05);
 
+-- Since when a task that cannot be moved has been due.
+ALTER TABLE clutch.timer ADD COLUMN due_since timestamptz;
+
 -- Looks up with a single probe whether an agent has sent an event in a run.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
@@ -293,7 +296,7 @@ FROM (VALUES
 	('clutch_tasks', 'gauge', 'Tasks by status. In a large table, the tasks that are over are estimated, and left out while it has no statistics.'),
 	('clutch_queue_size', 'gauge', 'Rows of the queues: ready to be claimed, waiting for an agent, unanswered questions, suspended tasks, timers, consequences that were put off.'),
 	('clutch_queue_oldest_seconds', 'gauge', 'How long the oldest row of a queue has been waiting.'),
-	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick().'),
+	('clutch_timer_overdue_seconds', 'gauge', 'How long the first timer, message or schedule has been due. If it grows, nothing calls clutch.tick(), or a task cannot be moved.'),
 	('clutch_agent_queue_size', 'gauge', 'Tasks ready to be claimed by an agent, for the hundred longest queues.'),
 	('clutch_agents', 'gauge', 'Agents by status.'),
 	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
@@ -430,6 +433,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
+					(SELECT min(due_since) FROM clutch.timer),
 					(SELECT min(due) FROM clutch.expiry),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
@@ -606,7 +610,9 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN awaited.after_task_id IS NOT NULL THEN 'waits for an unknown task'
 		 WHEN t.status = 'assigned' AND t.since < clock.now - clock.claim_timeout THEN 'not claimed'
 	END,
-	CASE WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
+	CASE WHEN EXISTS (SELECT FROM clutch.timer d WHERE d.due = t.next_at AND d.task_id = t.task_id AND d.due_since IS NOT NULL)
+			THEN 'It cannot be moved, and the server log says why: perhaps a trigger of your own on clutch.events raises errors. It is tried again every minute.'
+		 WHEN t.deadline < clock.now THEN 'Call clutch.tick(), run the worker, or let an agent claim.'
 		 WHEN hold.is_paused
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
@@ -757,6 +763,13 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			  UNION ALL
 			  SELECT 'a schedule', min(s.next_at) FROM clutch.schedule s WHERE s.next_at < 'infinity') o
 		WHERE o.due < clutch.now() - interval '1 minute'
+	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('tasks that cannot be moved: %s, the first of which has been due since %s', count(*), min(d.due_since)),
+			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
+		FROM clutch.timer d
+		WHERE d.due_since < clutch.now() - interval '1 minute'
+		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),

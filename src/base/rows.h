@@ -76,7 +76,7 @@
 	X(SUSPENDED, "suspended", 2) \
 	X(STEP, "step", 3) \
 	X(AWAITED, "awaited", 2) \
-	X(TIMER, "timer", 2) \
+	X(TIMER, "timer", 3) \
 	X(EXPIRY, "expiry", 4) \
 	X(CONSEQUENCE, "consequence", 7) \
 	X(EPOCH, "epoch", 5) \

@@ -20,7 +20,8 @@ enum
 {
 	Anum_timer_due = 1,
 	Anum_timer_task_id,
-	Natts_timer = Anum_timer_task_id
+	Anum_timer_due_since,
+	Natts_timer = Anum_timer_due_since
 };
 
 ROWS_CHECK_COLUMNS(Natts_timer, TIMER);
@@ -60,8 +61,9 @@ timer_task_earliest_time(const Task *task)
 	return first;
 }
 
+/* due_since is 0 unless the task has been due before. */
 static void
-timer_insert(Task *task, TimestampTz due)
+timer_insert(Task *task, TimestampTz due, TimestampTz due_since)
 {
 	Datum		values[Natts_timer];
 	bool		nulls[Natts_timer] = {0};
@@ -69,6 +71,8 @@ timer_insert(Task *task, TimestampTz due)
 	timer_clear(task);
 	values[Anum_timer_due - 1] = TimestampTzGetDatum(due);
 	values[Anum_timer_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
+	values[Anum_timer_due_since - 1] = TimestampTzGetDatum(due_since);
+	nulls[Anum_timer_due_since - 1] = due_since == 0;
 	(void) rows_insert(TABLE_TIMER, values, nulls);
 	task->next_at = due;
 	notify_due(due);
@@ -80,7 +84,7 @@ timer_set(Task *task)
 	TimestampTz due = timer_task_earliest_time(task);
 
 	if (due != 0 && (task->next_at == 0 || task->next_at > due))
-		timer_insert(task, due);
+		timer_insert(task, due, 0);
 }
 
 void
@@ -91,13 +95,13 @@ timer_set_before(Task *task, TimestampTz at)
 	if (due == 0 || due > at)
 		due = at;
 	if (task->next_at == 0 || task->next_at > due)
-		timer_insert(task, due);
+		timer_insert(task, due, 0);
 }
 
 void
 timer_put_off(Task *task, TimestampTz due)
 {
-	timer_insert(task, due);
+	timer_insert(task, due, timer_task_earliest_time(task));
 }
 
 void

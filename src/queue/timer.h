@@ -37,6 +37,7 @@ extern void timer_set_before(Task *task, TimestampTz at);
 
 /*
  * Makes the task be looked at again at that time, although it is due already.
+ * The row keeps since when, so that others can see that it is overdue.
  */
 extern void timer_put_off(Task *task, TimestampTz due);
 

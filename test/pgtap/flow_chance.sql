@@ -1,9 +1,10 @@
 -- A due task that cannot be moved keeps no other from being moved, whether
 -- another transaction is in the way or a trigger of the user raises an error.
 \ir ../fixtures/tap.sql
-SELECT plan(9);
+SELECT plan(14);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
+SET timezone = 'UTC';
 CREATE FUNCTION fixture.refuses() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF new.task_id LIKE 'task:bad%' AND new.type = 'task.timeout' THEN
@@ -39,8 +40,19 @@ SELECT pg_temp.due('P0001', '{task:bad3}') \g /dev/null
 SET client_min_messages = error;
 SELECT clutch.tick(), clutch.tick() \g /dev/null
 SELECT is((SELECT due > clutch.now() + interval '50 s' FROM clutch.timer WHERE task_id = 'task:bad3'), true, 'a waiting task is left alone for a minute, although the tick looks for an agent for it');
+SELECT is((SELECT problem || ': ' || hint FROM clutch.stuck WHERE task_id = 'task:bad3'),
+	'deadline passed: It cannot be moved, and the server log says why: perhaps a trigger of your own on clutch.events raises errors. It is tried again every minute.',
+	'clutch.stuck says that it was tried');
+SELECT is_empty('SELECT * FROM clutch.check()', 'for a minute, that is no fault');
+SELECT fixture.at(75), clutch.tick() \g /dev/null
+SELECT fixture.at(85), clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(code || ': ' || detail, ', ') FROM clutch.check()),
+	'TIMER_OVERDUE: tasks that cannot be moved: 1, the first of which has been due since 2026-01-01 12:00:10+00', 'after that, check() reports it');
+SELECT fixture.at(85), clutch.tick() \g /dev/null
+SELECT is((SELECT due > clutch.now() FROM clutch.timer), true, 'though it has just been tried again');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_timer_overdue_seconds'), 75::double precision, 'and so do the metrics');
 DROP TRIGGER refuses ON clutch.events;
-SELECT fixture.at(90), clutch.tick() \g /dev/null
+SELECT fixture.at(150), clutch.tick() \g /dev/null
 SELECT is(fixture.state('task:bad3'), 'timed_out 1', 'and then tried again');
 SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
 SELECT * FROM finish();
