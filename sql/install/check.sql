@@ -78,7 +78,9 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
 	  UNION ALL
 	  SELECT 'pg_proc'::regclass, p.oid, p.proowner FROM pg_catalog.pg_proc p
 	  UNION ALL
+	  -- since PostgreSQL 17, row types and arrays are members, too
 	  SELECT 'pg_type'::regclass, t.oid, t.typowner FROM pg_catalog.pg_type t
+	  WHERE t.typcategory <> 'A' AND NOT EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = t.typrelid AND r.relkind <> 'c')
 	  UNION ALL
 	  SELECT 'pg_namespace'::regclass, n.oid, n.nspowner FROM pg_catalog.pg_namespace n) AS m(class, oid, owner)
 	ON m.class = d.classid AND m.oid = d.objid AND m.owner <> e.extowner
