@@ -10,7 +10,6 @@
  */
 #include "clutch.h"
 
-#include "access/xact.h"
 #include "api/outgoing.h"
 #include "api/result.h"
 #include "base/clock.h"
@@ -131,20 +130,16 @@ give_up_claimed(Call *call, const Endpoint *endpoint, int status, const char *fa
 }
 
 /*
- * Leaves a call alone whose body needs more memory or temporary space than
- * there is, or whose adapter raises a serialization failure where there is
- * none, so that it does not keep gateways from the calls of others.  It is tried
- * again when the lease that it has just got ends, and given up when it has no
- * attempts left.  After a deadlock or a lock that another transaction holds, the
- * claim must be repeated, which costs no call an attempt.
+ * Leaves a call alone that cannot be rendered now, so that it does not keep
+ * gateways from the calls of others: its body needs more memory or temporary
+ * space than there is, or its adapter meets a deadlock, a serialization failure
+ * or a lock that another transaction holds, or only says so.  It is tried again
+ * when the lease that it has just got ends, and given up when it has no attempts
+ * left.
  */
 static void
-leave_for_later(const Call *call, ErrorData *error)
+leave_for_later(const Call *call, const ErrorData *error)
 {
-	bool		is_feigned = error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE && !IsolationUsesXactSnapshot();
-
-	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INSUFFICIENT_RESOURCES && !is_feigned)
-		ReThrowError(error);
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg("call \"%.*s\" for endpoint \"%.*s\" cannot be handed out now: %s", call->id.len, call->id.s,
