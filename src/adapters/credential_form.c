@@ -186,30 +186,31 @@ credential_is_no_kind(Slice word)
 }
 
 /*
- * longest user and password that are decoded; the base64 of longer ones is a
- * token because of its length
+ * how many characters of the base64 of a user and a password are decoded; the
+ * user ends before that
  */
-#define PAIR_BYTES	24
+#define PAIR_CHARS	1024
 
 /*
- * Is it the base64 of a user and a password?  If they are short, it may look
- * like a word.
+ * Is it the base64 of a user and a password?  Either of them may contain
+ * letters that are not ASCII, in any encoding.
  */
 static bool
 credential_is_pair(Slice word)
 {
-	char		pair[PAIR_BYTES];
-	int			len = crypto_decode_base64(word, pair, sizeof(pair));
+	char		pair[PAIR_CHARS];
+	Slice		begin = {word.s, Min(word.len, PAIR_CHARS)};
+	int			len = crypto_decode_base64(begin, pair, sizeof(pair));
 
 	for (int i = 0; i < len; i++)
-		if (pair[i] < ' ' || pair[i] > '~')
+		if ((unsigned char) pair[i] < ' ' || pair[i] == '\x7f')
 			return false;
-	return len > 0 && memchr(pair, ':', len) != NULL;
+	return len > 0 && memchr(pair, ':', len) != NULL && credential_span(word, "-_+/=") == word.len;
 }
 
 /*
- * Is it "Bearer" or "Basic", in any case, followed by blanks and a token, or
- * "Basic" and a password?
+ * Is it "Bearer" followed by blanks and a token, or "Basic" followed by a user
+ * and a password?  Titles such as "Basic web-design/2024" look like tokens.
  */
 static bool
 credential_is_scheme(Slice text)
@@ -226,7 +227,7 @@ credential_is_scheme(Slice text)
 			len++;
 		text.s += len;
 		text.len -= len;
-		return credential_is_token(text) || (**scheme == 'b' && (*scheme)[1] == 'a' && credential_is_pair(text));
+		return (*scheme)[1] == 'a' ? credential_is_pair(text) : credential_is_token(text);
 	}
 	return false;
 }
@@ -248,21 +249,67 @@ credential_is_jwt(Slice text)
 }
 
 /*
+ * Is it random letters and digits, as opposed to words and numbers with hyphens
+ * between them, as in "sk-hu-en-dictionary-2026"?  It is if there are 16 in a
+ * row with a digit, or if the kind of character changes at least four times
+ * within the parts.  A capital letter at the beginning of a word is no change.
+ */
+static bool
+credential_is_random(Slice text)
+{
+	int			changes = 0;
+	int			run = 0;
+	int			digits = 0;
+
+	for (int i = 0; i < text.len; i++)
+	{
+		unsigned char c = text.s[i];
+		unsigned char before = run > 0 ? text.s[i - 1] : c;
+
+		run = isalnum(c) ? run + 1 : 0;
+		digits = run == 0 ? 0 : digits + (isdigit(c) != 0);
+		if (run >= 16 && digits > 0)
+			return true;
+		changes += run > 1 && ((isdigit(c) != 0) != (isdigit(before) != 0) || (isupper(c) && islower(before)));
+	}
+	return changes >= 4;
+}
+
+/* Is it the ID of an access key of AWS? */
+static bool
+credential_is_aws(Slice text)
+{
+	if (text.len != 20 || !(slice_starts(text, SLICE_OF("AKIA")) || slice_starts(text, SLICE_OF("ASIA"))))
+		return false;
+	for (int i = 0; i < text.len; i++)
+		if (!isupper((unsigned char) text.s[i]) && !isdigit((unsigned char) text.s[i]))
+			return false;
+	return true;
+}
+
+/*
  * Is it a key that begins with a provider's prefix, followed by at least 16
- * bytes?  The text must not be empty.
+ * bytes, or by as many as all keys of the provider have?  Names of languages
+ * begin with "sk-", too, so what follows must be random.  Only the keys of
+ * webhooks contain slashes.  The text must not be empty.
  */
 static bool
 credential_is_marked(Slice text)
 {
 	static const char *const marks[] = {
-		"sk-", "sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
-		"xoxa-", "whsec_", "whsk_", "AKIA", "ASIA", "AIza", NULL
+		"sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
+		"xoxa-", "whsec_", "whsk_", NULL
 	};
 
+	if (slice_starts(text, SLICE_OF("sk-")))
+		return text.len >= 3 + 16 && credential_span(text, "-_+=") == text.len && credential_is_random(text);
+	if (slice_starts(text, SLICE_OF("AIza")))
+		return text.len == 39 && credential_span(text, "-_") == text.len;
 	for (const char *const *mark = marks; *mark != NULL; mark++)
 		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
-			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+/=") == text.len;
-	return false;
+			return text.len >= (int) strlen(*mark) + 16 &&
+				credential_span(text, (*mark)[0] == 'w' ? "-_+/=" : "-_+=") == text.len;
+	return credential_is_aws(text);
 }
 
 /*

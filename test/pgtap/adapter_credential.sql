@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(48);
+SELECT plan(50);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -67,6 +67,15 @@ SELECT set_eq(
 		'Basic dXNlcjpwYXNz', 'Basic research', 'Basic dXNlcnVzZXI=')) $$,
 	$$ SELECT '/data/' || unnest(ARRAY[2, 3, 4, 7, 8, 9, 11, 16, 18, 20]) $$,
 	'texts of the form of a credential are dropped wherever they stand, and others are kept');
+SELECT is_empty($$ SELECT text FROM unnest(ARRAY['sk-proj-aB3dE5_gH7jK9-mN1pQ3sT5vW7yZ9bC_dF2gH4j-Kx', 'sk-ant-api03-Rk3vTq8_LmZ0xYw2-Pb6Nc4Hd9-JfGsAA', 'sk-or-v1-0f1e2d3c4b5a69788796a5b4c3d2e1f0', 'sk-9aF-k2Lm_Qx7-Rt4v', 'sk-9aFk2LmQx7Rt4vB1cN8-AA', 'sk-0123456789abcdef0123456789abcdef',
+	'ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'github_pat_11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ0123456789', 'glpat-ab-cd_ef-ghijklmnop', 'xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx', 'sk_live_aBcDeFgHiJkLmNoPqRsTuVwX', 'sk_test_4eC39HqLyjWDarjtT1zdp7dc',
+	'whsec_MfKQ9r8G/YqrTwjU+PD8ILPZIo2LaLaSw==', 'ASIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE', 'AIzaSyA-0123456789_abcdefghijklmnopqrst', 'Basic dXNlcjpww6Rzcw==', 'Basic dXNlcjpw5HNz', 'basic  ' || encode(convert_to('a:' || repeat('xyz', 900), 'UTF8'), 'base64'),
+	'Basic YWRtaW46aHVudGVyMg']) AS t, replace(t, E'\n', '') AS text WHERE NOT EXISTS (SELECT FROM pg_temp.dropped_of(to_jsonb(text))) $$,
+	'keys of many kinds are dropped');
+SELECT is_empty($$ SELECT text FROM unnest(ARRAY['ASIA_PACIFIC_EXCL_JAPAN', 'ASIA-PACIFIC-NORTHEAST1', 'ASIA/SINGAPORE/RETAIL', 'ASIAN_MARKETS_OVERVIEW', 'AIzaBookReview-2026-final', 'AIza/a-book-review-that-is-39-long-2026', 'sk-bratislava-old-town-hall', 'sk-SK/translations/strings', 'sk-SK/0123456789abcdef0123',
+	'sk-learn-contrib-lightning', 'sk-hu-en-dictionary-2026', 'sk-transformer-large-v2-2024', 'sk-Stara-Lubovna-Municipality', 'sk-report-2026-02-01-10-20-30', 'Basic mathematics-101', 'Basic web-design/2024', 'Basic authentication2', 'basic 12345678', 'Basic understanding-of-things-in-2026',
+	'Basic ' || encode('user without a password', 'base64')]) AS text WHERE EXISTS (SELECT FROM pg_temp.dropped_of(to_jsonb(text))) $$,
+	'names, titles and paths that begin like one are kept');
 
 SELECT set_eq(
 	$$ SELECT pg_temp.dropped_of(jsonb_build_array('https://user:secret@host/path', 'https://user@host/path', 'HTTPS://user:s%40crt@[::1]:80?q', 'redis://:p@h', 'ftp://u:p@h',
