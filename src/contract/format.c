@@ -340,19 +340,67 @@ format_email(Slice text)
 
 /* ---------------------------------------------------------------- references */
 
+/*
+ * Is it an IPv6 address, or the address of a later version, as the brackets of
+ * a host enclose it?
+ */
+static bool
+format_ip_literal(Slice text)
+{
+	int			n = 1;
+
+	if (text.len == 0 || (text.s[0] != 'v' && text.s[0] != 'V'))
+		return format_ipv6(text);
+	while (n < text.len && isxdigit((unsigned char) text.s[n]))
+		n++;
+	return n > 1 && n + 1 < text.len && text.s[n] == '.' &&
+		format_consists_of(format_from(text, n + 1), "-._~:!$&'()*+,;=");
+}
+
+/* Checks a user, a host and a port, the first and the last of which may be missing. */
+static bool
+format_authority(Slice text)
+{
+	const char *at = memchr(text.s, '@', text.len);
+	int			host = at != NULL ? at + 1 - text.s : 0;
+	const char *end;
+	Slice		port;
+
+	if (at != NULL && !format_consists_of((Slice) {text.s, host - 1}, "-._~:!$&'()*+,;=%"))
+		return false;
+	text = format_from(text, host);
+	if (text.len > 0 && text.s[0] == '[')
+	{
+		end = memchr(text.s, ']', text.len);
+		if (end == NULL || !format_ip_literal((Slice) {text.s + 1, end - text.s - 1}))
+			return false;
+		end++;
+	}
+	else
+	{
+		end = memchr(text.s, ':', text.len);
+		if (end == NULL)
+			end = text.s + text.len;
+		if (!format_consists_of((Slice) {text.s, end - text.s}, "-._~!$&'()*+,;=%"))
+			return false;
+	}
+	port = format_from(text, end - text.s);
+	return port.len == 0 || (port.s[0] == ':' && format_digits(format_from(port, 1)) == port.len - 1);
+}
+
 static bool
 format_uri_reference(Slice text)
 {
-	const char *fragment = memchr(text.s, '#', text.len);
-	const char *bracket = memchr(text.s, '[', text.len);
+	static const char others[] = "-._~:/?@!$&'()*+,;=%";
+	UriParts	parts = uri_parse(text);
+	const char *colon = memchr(parts.path.s, ':', parts.path.len);
 
-	if (!format_consists_of(text, "-._~:/?#[]@!$&'()*+,;=%") || !slice_present(uri_decode(text)))
+	/* without a scheme, a colon in the first segment would end one */
+	if (!slice_present(parts.scheme) && colon != NULL && memchr(parts.path.s, '/', colon - parts.path.s) == NULL)
 		return false;
-	if (fragment != NULL && memchr(fragment + 1, '#', text.s + text.len - fragment - 1) != NULL)
-		return false;
-	/* brackets may only enclose the address of a host */
-	return bracket == NULL || (bracket - text.s >= 2 && bracket[-2] == '/') ||
-		(bracket - text.s >= 2 && bracket[-1] == '/') || memchr(text.s, '@', bracket - text.s) != NULL;
+	return slice_present(uri_decode(text)) && (!slice_present(parts.authority) || format_authority(parts.authority)) &&
+		format_consists_of(parts.path, others) && format_consists_of(parts.query, others) &&
+		format_consists_of(parts.fragment, others);
 }
 
 static bool

@@ -233,6 +233,8 @@ pattern_put_escape(Translation *t, bool in_brackets)
 		pattern_put_code(t, t->in.s[t->at++] & 31);
 	else if (c == 'p' || c == 'P')
 		pattern_put_property(t, c == 'P', in_brackets);
+	else if (c == '0')
+		t->fault = "has the escape \\0, which means U+0000; no text in the database contains this character.";
 	else if (isdigit((unsigned char) c) || c == 'k')
 		t->fault = "has a back reference; the database does not run these.";
 	else

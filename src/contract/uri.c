@@ -15,19 +15,6 @@
 #include "lib/stringinfo.h"
 
 /*
- * A URI reference, split into parts (RFC 3986 appendix B).  Missing parts are
- * absent.
- */
-typedef struct UriParts
-{
-	Slice		scheme;
-	Slice		authority;
-	Slice		path;			/* always present */
-	Slice		query;
-	Slice		fragment;
-} UriParts;
-
-/*
  * Returns how many bytes of the text come before the first character that is
  * in "until".
  */
@@ -70,7 +57,7 @@ uri_is_absolute(Slice uri)
 	return uri_scheme_length(uri) > 0;
 }
 
-static UriParts
+UriParts
 uri_parse(Slice text)
 {
 	UriParts	parts = {SLICE_NONE, SLICE_NONE, SLICE_NONE, SLICE_NONE, SLICE_NONE};

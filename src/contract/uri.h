@@ -14,6 +14,21 @@
 #include "base/text.h"
 
 /*
+ * A URI reference, split into parts (RFC 3986 appendix B).  Missing parts are
+ * absent.
+ */
+typedef struct UriParts
+{
+	Slice		scheme;
+	Slice		authority;
+	Slice		path;			/* always present */
+	Slice		query;
+	Slice		fragment;
+} UriParts;
+
+extern UriParts uri_parse(Slice text);
+
+/*
  * Returns the URI that a reference in a document means (RFC 3986 5.2),
  * palloc'd.  base is the URI of the document.  The fragment is cut off;
  * *fragment is set to it, or is absent if the reference has none.

@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 161);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 164);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -124,6 +124,7 @@ SELECT is(concat_ws(' ', pattern = '^[]$' OR pg_temp.faults(jsonb_build_object('
 	no IS NULL OR pg_temp.faults(jsonb_build_object('pattern', pattern), to_jsonb(no)) IS NOT NULL), 't t', 'pattern ' || pattern) FROM patterns;
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FORMAT', 'refused: ' || p)
 FROM unnest('{"(a)\\1", "\\k<a>", "(ab?){300}", "a{3,2}", "a{300,2}", "a\\b{2}", "a{2600}", "é?b\\b*", "*a", "a**", "(?i)a", "(", "[a", "\\y", "\\p{Script=Greek}", "a\\", "***:x", "[z-a]", "\\é{300}"}'::text[]) p;
+SELECT throws_like($$ SELECT clutch.register_schema('test.refused', '{"pattern": "[^\\0]"}') $$, '%has the escape \\0, which means U+0000%', 'what a pattern cannot look for');
 -- more repetitions than the engine can count
 SELECT is(concat_ws(' ', pg_temp.faults(p.schema, (SELECT jsonb_agg(repeat(one, n)) FROM generate_series(least, coalesce(most, least + 700)) n)),
 	pg_temp.faults(p.schema, jsonb_build_array(repeat(one, greatest(least - 1, 0)), repeat(one, most + 1)))),
@@ -161,6 +162,10 @@ SELECT is((SELECT string_agg(f || ' ' || v, ', ') FROM (VALUES ('date-time', '20
 	('email', 'ken'), ('hostname', '-a.example'), ('ipv4', '127.0.0.01'), ('ipv6', '1::2::3'), ('uri', '/a'), ('uri-reference', 'a b'),
 	('uuid', '2eb8aa08'), ('json-pointer', 'a'), ('relative-json-pointer', '01/a'), ('regex', '(')) x(f, v)
 	WHERE pg_temp.faults(jsonb_build_object('format', f), to_jsonb(v)) IS NULL), NULL, 'and texts that are not');
+SELECT is((SELECT string_agg(v, ' ') FROM unnest(ARRAY['http://[::1]/', 'http://[v1.a:b]:80/', 'http://a:b@h:80/p?q#f', 'http://h:/', 'file:///a', '//a:1/b:c', './a:b', 'a/b:c', 'a:b', '?a:b', '']) v
+	WHERE pg_temp.faults('{"format": "uri-reference"}', to_jsonb(v)) IS NOT NULL), NULL, 'references');
+SELECT is((SELECT string_agg(v, ' ') FROM unnest(ARRAY['http://[::1', 'http://[::1]a', 'http://[1]/', 'http://[v.a]', 'http://h:port', 'http://h:1:2', 'http://a@b@c/', 'http://a]/', 'http://h/[a]', 'http://h/?a=[1]', '#a#b', '#[', ':a', '1a:b', 'http://h/%4']) v
+	WHERE pg_temp.faults('{"format": "uri-reference"}', to_jsonb(v)) IS NULL), NULL, 'and texts that only resemble them');
 RESET clutch.assert_formats;
 
 -- ------------------------------------------- draft-07, in which many generators write
