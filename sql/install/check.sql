@@ -87,6 +87,27 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
 CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
 UNION ALL
+-- An owner can lose the privileges on what it owns, for example by REVOKE ALL ON ALL TABLES.  A superuser needs none.
+SELECT 'OWNER_LACKS_PRIVILEGE', pg_catalog.format('%s, the owner of the extension, lacks %s on %s %s', e.extowner::regrole, m.lacks, o.type, o.identity) COLLATE "default",
+	   pg_catalog.format('GRANT ALL ON %s %s TO %s;', pg_catalog.replace(pg_catalog.upper(o.type), 'VIEW', 'TABLE'), o.identity, e.extowner::regrole) COLLATE "default"
+FROM pg_catalog.pg_extension e
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
+JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner, string_agg(w.privilege, ', ' ORDER BY w.place)
+	  FROM pg_catalog.pg_class c
+	  JOIN (VALUES ('r', 1, 'SELECT'), ('r', 2, 'INSERT'), ('r', 3, 'UPDATE'), ('r', 4, 'DELETE'), ('r', 5, 'TRUNCATE'),
+				   ('v', 1, 'SELECT'), ('S', 1, 'SELECT'), ('S', 2, 'UPDATE')) AS w(relkind, place, privilege)
+		ON c.relkind = w.relkind AND NOT pg_catalog.has_table_privilege(c.relowner, c.oid, w.privilege)
+	  GROUP BY c.oid, c.relowner
+	  UNION ALL
+	  SELECT 'pg_proc'::regclass, p.oid, p.proowner, 'EXECUTE' FROM pg_catalog.pg_proc p
+	  WHERE NOT pg_catalog.has_function_privilege(p.proowner, p.oid, 'EXECUTE')
+	  UNION ALL
+	  SELECT 'pg_namespace'::regclass, n.oid, n.nspowner, 'USAGE' FROM pg_catalog.pg_namespace n
+	  WHERE NOT pg_catalog.has_schema_privilege(n.nspowner, n.oid, 'USAGE')) AS m(class, oid, owner, lacks)
+	ON m.class = d.classid AND m.oid = d.objid AND m.owner = e.extowner
+CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
+WHERE e.extname = 'clutch'
+UNION ALL
 -- The library refuses these two if it is preloaded.
 SELECT 'NOT_LOGGED', pg_catalog.format('%s %s is not written to WAL, so it is lost in a crash', o.type, o.identity) COLLATE "default",
 	   pg_catalog.format('ALTER %s %s SET LOGGED;', pg_catalog.upper(o.type), o.identity) COLLATE "default"

@@ -216,7 +216,7 @@ due_put_off(const DueWork *work, const ErrorData *error)
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%s\" is due and cannot be moved: %s", work->task_id, error->message),
 			 errhint("It is tried again in a minute; the other tasks are moved. Triggers of your own on clutch.events must not raise errors, "
-					 "and SELECT * FROM clutch.check() shows whether rows of the log are missing.")));
+					 "and SELECT * FROM clutch.check() shows whether rows of the log or privileges of the owner are missing.")));
 }
 
 /* what another transaction has locked, for example, is passed over so many times */

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(32);
+SELECT plan(35);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -36,6 +36,32 @@ SELECT is((SELECT count(*) FROM clutch.check()), 6::bigint, 'but not what users 
 DROP TABLE clutch.mine;
 SELECT is(pg_temp.mend(), 'sound', 'the hints repair it');
 SELECT lives_ok('DROP ROLE check_owner', 'and the role can be dropped');
+
+-- --------------------------------------------------------------- privileges
+CREATE ROLE check_owner;
+BEGIN;
+UPDATE pg_extension SET extowner = 'check_owner'::regrole WHERE extname = 'clutch';
+ALTER TABLE clutch.task OWNER TO check_owner;
+ALTER VIEW clutch.tasks OWNER TO check_owner;
+ALTER SEQUENCE clutch.queue_no OWNER TO check_owner;
+ALTER FUNCTION clutch.send(jsonb) OWNER TO check_owner;
+ALTER SCHEMA clutch OWNER TO check_owner;
+CREATE FUNCTION pg_temp.lacking() RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(detail, E'\n' ORDER BY detail COLLATE "C"), 'none') FROM clutch.check() WHERE code = 'OWNER_LACKS_PRIVILEGE' $$;
+SELECT is(pg_temp.lacking(), 'none', 'an owner has all privileges');
+REVOKE INSERT, DELETE ON clutch.task FROM check_owner;
+REVOKE ALL ON clutch.tasks, clutch.queue_no FROM check_owner;
+REVOKE ALL ON FUNCTION clutch.send(jsonb) FROM check_owner, PUBLIC;
+REVOKE ALL ON SCHEMA clutch FROM check_owner, PUBLIC;
+SELECT is(pg_temp.lacking(), (SELECT string_agg('check_owner, the owner of the extension, lacks ' || w.what, E'\n' ORDER BY w.what COLLATE "C")
+	FROM (VALUES ('INSERT, DELETE on table clutch.task'), ('SELECT on view clutch.tasks'), ('SELECT, UPDATE on sequence clutch.queue_no'),
+		('EXECUTE on function clutch.send(pg_catalog.jsonb)'), ('USAGE on schema clutch')) AS w(what)), 'until it loses them');
+DO $$ DECLARE hint text; BEGIN
+	FOR hint IN SELECT c.hint FROM clutch.check() c WHERE c.code = 'OWNER_LACKS_PRIVILEGE' LOOP EXECUTE hint; END LOOP;
+END $$;
+SELECT is(pg_temp.lacking(), 'none', 'the hints give them back');
+ROLLBACK;
+DROP ROLE check_owner;
 
 -- -------------------------------------------------------------- persistence
 ALTER TABLE clutch.events SET UNLOGGED;
