@@ -177,3 +177,9 @@ savepoint_failed_by_chance(const ErrorData *error)
 	return category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
 		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
 }
+
+const char *
+savepoint_advice(const ErrorData *error)
+{
+	return error->hint != NULL ? error->hint : "Triggers of your own on clutch.events must not raise errors.";
+}

@@ -42,4 +42,10 @@ extern void savepoint_note_insert(void);
  */
 extern bool savepoint_failed_by_chance(const ErrorData *error);
 
+/*
+ * Returns the advice to be given about an error in a step that appends events:
+ * the hint of the error, or that triggers of users must not raise errors.
+ */
+extern const char *savepoint_advice(const ErrorData *error);
+
 #endif							/* CLUTCH_SAVEPOINT_H */

@@ -142,7 +142,7 @@ claim_fail(Slice task_id, ErrorData *error, void *arg)
 	ereport(WARNING,
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%.*s\" cannot be claimed: %s", task_id.len, task_id.s, error->message),
-			 errhint("The other tasks of the agent are handed out. Triggers of your own on clutch.events must not raise errors; the task can be claimed when they allow it, or cancelled.")));
+			 errhint("The other tasks of the agent are handed out. This one can be claimed when nothing refuses it, or cancelled. %s", savepoint_advice(error))));
 }
 
 /* Takes ready tasks until there are n, but none below the level. */

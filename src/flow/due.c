@@ -215,8 +215,9 @@ due_put_off(const DueWork *work, const ErrorData *error)
 	ereport(principal_level(task != NULL ? task->from_agent : SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%s\" is due and cannot be moved: %s", work->task_id, error->message),
-			 errhint("It is tried again in a minute; the other tasks are moved. Triggers of your own on clutch.events must not raise errors, "
-					 "and SELECT * FROM clutch.check() shows whether rows of the log or privileges of the owner are missing.")));
+			 errhint("It is tried again in a minute; the other tasks are moved. %s "
+					 "SELECT * FROM clutch.check() shows whether rows of the log or privileges of the owner are missing.",
+					 savepoint_advice(error))));
 }
 
 /* what another transaction has locked, for example, is passed over so many times */

@@ -224,7 +224,7 @@ expiry_work(int n)
 			ereport(principal_level(SLICE_NONE),
 					(errcode(error->sqlerrcode),
 					 errmsg("the sender of a message cannot be told that nobody replied: %s", error->message),
-					 errhint("The others are told. Triggers of your own on clutch.events must not raise errors.")));
+					 errhint("The others are told. %s", savepoint_advice(error))));
 	} while (turn.found && done + wary.failed < n);
 	wary_end(&wary);
 	return done;

@@ -418,7 +418,7 @@ liveness_try_to_declare(Wary *wary, Silent *agent)
 	ereport(principal_level(agent->agent_id),
 			(errcode(error->sqlerrcode),
 			 errmsg("agent \"%.*s\" is silent and cannot be declared lost: %s", agent->agent_id.len, agent->agent_id.s, error->message),
-			 errhint("The others are. Triggers of your own on clutch.events must not raise errors.")));
+			 errhint("The others are. %s", savepoint_advice(error))));
 	return false;
 }
 

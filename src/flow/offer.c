@@ -91,7 +91,7 @@ offer_try(const WaitingPlace *place, void *arg)
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
-			 errhint("The other tasks are routed. Triggers of your own on clutch.events must not raise errors.")));
+			 errhint("The other tasks are routed. %s", savepoint_advice(error))));
 	return look->wary.failed < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
 }
 

@@ -202,8 +202,9 @@ settle_report_failure(const Consequence *consequence, const ErrorData *error)
 			 errmsg("consequence \"%s\" for \"%.*s\" is put off: %s",
 					consequence_kind_name(consequence->kind), consequence->subject.len,
 					consequence->subject.s, error->message),
-			 errhint("%s tried again by the next tick. Triggers of your own on clutch.events must not raise errors.",
-					 consequence_is_share(consequence->kind) ? "It is" : "It is in clutch.consequence and is")));
+			 errhint("%s tried again by the next tick. %s",
+					 consequence_is_share(consequence->kind) ? "It is" : "It is in clutch.consequence and is",
+					 savepoint_advice(error))));
 }
 
 /*

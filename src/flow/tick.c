@@ -42,11 +42,12 @@ typedef struct TickPart
 	int			done;
 } TickPart;
 
-/* what may be wrong, if the part appends events, which fires triggers of users */
-#define MIND_TRIGGERS	"Triggers of your own on clutch.events must not raise errors."
-
-/* and if it does not */
-#define SEE_CHECK		"SELECT * FROM clutch.check() may show the cause."
+/* If a part appends events, triggers of users are fired, which may be why it fails. */
+typedef enum TickPartKind
+{
+	APPENDS_EVENTS,
+	APPENDS_NONE
+} TickPartKind;
 
 static void
 tick_part_run(void *arg)
@@ -62,7 +63,7 @@ tick_part_run(void *arg)
  * operators.
  */
 static int
-tick_part_try(int (*work) (int n), int n, const char *failure, const char *advice)
+tick_part_try(int (*work) (int n), int n, const char *failure, TickPartKind kind)
 {
 	TickPart	part = {work, n, 0};
 	ErrorData  *error = savepoint_run_whole(tick_part_run, &part);
@@ -74,8 +75,8 @@ tick_part_try(int (*work) (int n), int n, const char *failure, const char *advic
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
 			 errmsg("%s: %s", failure, error->message),
-			 error->hint ? errhint("%s", error->hint) :
-			 errhint("The rest of the tick goes on. %s", advice)));
+			 errhint("The rest of the tick goes on. %s", kind == APPENDS_EVENTS || error->hint != NULL ?
+					 savepoint_advice(error) : "SELECT * FROM clutch.check() may show the cause.")));
 	return 0;
 }
 
@@ -95,18 +96,18 @@ tick_run(void *arg)
 	Tick	   *tick = arg;
 	TickReport *report = &tick->report;
 
-	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others", MIND_TRIGGERS);
-	(void) tick_part_try(callee_watch, tick->n, "tasks of agents behind endpoints cannot be called", MIND_TRIGGERS);
+	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others", APPENDS_EVENTS);
+	(void) tick_part_try(callee_watch, tick->n, "tasks of agents behind endpoints cannot be called", APPENDS_EVENTS);
 	report->due = due_work(tick->n);
 	report->sent = schedule_send_due(tick->n);
-	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied", MIND_TRIGGERS);
-	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed", SEE_CHECK);
-	(void) tick_part_try(open_work_sweep, tick->n, "tasks that are over cannot be taken off the quotas of roles", SEE_CHECK);
-	(void) tick_part_try(call_sweep, tick->n, "calls of the outbox that are over cannot be removed", SEE_CHECK);
-	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics", SEE_CHECK);
+	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied", APPENDS_EVENTS);
+	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed", APPENDS_NONE);
+	(void) tick_part_try(open_work_sweep, tick->n, "tasks that are over cannot be taken off the quotas of roles", APPENDS_NONE);
+	(void) tick_part_try(call_sweep, tick->n, "calls of the outbox that are over cannot be removed", APPENDS_NONE);
+	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics", APPENDS_NONE);
 	report->routed = report->due.routed +
-		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed", MIND_TRIGGERS);
-	(void) tick_part_try(offer_check_kinds, tick->n, "waiting tasks cannot be adapted to changed rules", SEE_CHECK);
+		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed", APPENDS_EVENTS);
+	(void) tick_part_try(offer_check_kinds, tick->n, "waiting tasks cannot be adapted to changed rules", APPENDS_NONE);
 }
 
 TickReport
@@ -140,13 +141,13 @@ void
 tick_seal(TickReport *report)
 {
 	report->sealed = tick_part_try(tick_seal_events, tick_has_moved(report) ? SEAL_STEP / 10 : SEAL_STEP,
-								   "events cannot be added to the tree over the log", SEE_CHECK);
+								   "events cannot be added to the tree over the log", APPENDS_NONE);
 }
 
 bool
 tick_count_events(void)
 {
-	(void) tick_part_try(tally_work, 0, "events cannot be counted for the metrics", SEE_CHECK);
+	(void) tick_part_try(tally_work, 0, "events cannot be counted for the metrics", APPENDS_NONE);
 	return tally_next() != DT_NOEND;
 }
 

@@ -108,5 +108,19 @@ $node->safe_psql('postgres', 'ALTER ROLE clutch_owner SUPERUSER');
 $node->safe_psql('postgres', 'ALTER ROLE clutch_owner NOSUPERUSER');
 is($node->safe_psql('copy', q{SELECT extowner::regrole FROM pg_extension WHERE extname = 'clutch'}), 'clutch_owner', 'then it owns the copy');
 is($node->safe_psql('copy', 'SELECT clutch.tick() IS NOT NULL, (SELECT count(*) FROM clutch.check())', connstr => $node->connstr('copy') . ' user=ops'), 't|0', 'and an operator goes on there');
+
+# A consequence that fails at commit is put off, and the WARNING says what to do about this error.
+my ($status, $out, $err) = $node->psql('copy', q{
+	SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:zoe", "capabilities": [{"id": "skill:z"}]}');
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:zoe}', task_id => 'task:first', run_id => 'run:z', thread_id => 'thread:z'));
+	SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:zoe}', task_id => 'task:then', run_id => 'run:z', thread_id => 'thread:z', after => '{task:first}'));
+	SELECT clutch.claim('agent:zoe');
+	BEGIN;
+	SELECT clutch.finish('agent:zoe', 'task:first');
+	SET LOCAL session_replication_role = replica;
+	COMMIT;
+});
+like($err, qr/consequence "dependent" for "task:then" is put off/, 'a consequence is put off');
+like($err, qr/tried again by the next tick\. Reset session_replication_role/, 'for a reason that the WARNING explains');
 $node->stop;
 done_testing();
