@@ -364,27 +364,6 @@ translation_require_valid(const Translation *t, const Json *envelope)
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
 }
 
-/*
- * Replaces what only the database may say.  A task.timeout from another database becomes a
- * task.error.  Any other such type is replaced by "plain", the type that the document has without
- * its carrier.  That the other database has moved a task is no order here, and is only noted.
- */
-static void
-translation_make_sendable(const Adapter *adapter, Json *envelope, Slice plain)
-{
-	MessageType type = adapter_type(envelope);
-	Json	   *orders = json_get_kind(envelope, "/meta/clutch", JSON_OBJECT);
-	Json	   *move = json_take(envelope, "/meta/clutch/move");
-
-	if (move != NULL && orders->n == 0)
-		json_take(envelope, "/meta/clutch");
-	adapter_note(adapter, envelope, "/move", move);
-	if (type == MSG_TASK_TIMEOUT)
-		json_put_cstring(envelope, "/type", message_type_name(MSG_TASK_ERROR));
-	else if (message_type_is_internal(type))
-		json_put_text(envelope, "/type", plain);
-}
-
 /* Returns the envelope for a document with a carrier.  The changes are made in a copy. */
 static Json *
 translation_apply(const Translation *t, const Json *bearer, const Json *changes)
@@ -396,6 +375,24 @@ translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 		adapter_fault(t->adapter, translation_carrier_path(t->adapter, t->document, &form), "WRONG_TYPE", "it does not lead to an envelope");
 	translation_make_sendable(t->adapter, changed, json_get_text(bearer, "/type"));
 	return changed;
+}
+
+/*
+ * Returns the envelope for a document that was made from one that was never foreign, as if it had
+ * come in without a session.  What an adapter notes of the session was unknown when the carrier was
+ * written, so the carrier does not remove it.  Without an ID in the carrier, the ID is that of the
+ * dialect, which belongs to the session.
+ */
+static Json *
+translation_without_session(const Translation *t, const Json *raw, Json *bearer, const Json *changes)
+{
+	Json	   *context = json_copy_top(t->context);
+	Json	   *own;
+
+	if (!t->adapter->has_sessions || json_take(context, "/session") == NULL)
+		return bearer;
+	own = translation_apply(t, translation_bearer(t->adapter, t->adapter->inbound(t->adapter, raw, context)), changes);
+	return adapter_member(own, "/id") != NULL ? own : bearer;
 }
 
 /*
@@ -487,5 +484,5 @@ translation_inbound(const Adapter *adapter, Json *raw, const Json *context, cons
 	bearer = plain != NULL && changes != NULL ? translation_apply(&t, plain, changes) : plain;
 	if (bearer == NULL || changes == NULL || (!adapter->is_ours && adapter_noted(adapter, bearer, "/kept") != NULL))
 		return translation_inbound_foreign(&t, envelopes, bearer, plain);
-	return translation_inbound_carried(&t, bearer);
+	return translation_inbound_carried(&t, translation_without_session(&t, raw, bearer, changes));
 }

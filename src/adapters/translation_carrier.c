@@ -161,3 +161,19 @@ translation_uncarried(const Adapter *adapter, Json *document)
 	(void) translation_take_carrier(adapter, uncarried);
 	return uncarried;
 }
+
+void
+translation_make_sendable(const Adapter *adapter, Json *envelope, Slice plain)
+{
+	MessageType type = adapter_type(envelope);
+	Json	   *orders = json_get_kind(envelope, "/meta/clutch", JSON_OBJECT);
+	Json	   *move = json_take(envelope, "/meta/clutch/move");
+
+	if (move != NULL && orders->n == 0)
+		json_take(envelope, "/meta/clutch");
+	adapter_note(adapter, envelope, "/move", move);
+	if (type == MSG_TASK_TIMEOUT)
+		json_put_cstring(envelope, "/type", message_type_name(MSG_TASK_ERROR));
+	else if (message_type_is_internal(type))
+		json_put_text(envelope, "/type", plain);
+}

@@ -143,6 +143,14 @@ extern void translation_put_carrier(const Adapter *adapter, Json *raw, const Jso
  */
 extern Json *translation_uncarried(const Adapter *adapter, Json *document);
 
+/*
+ * Replaces what a carrier has said, but only the database may say.  A
+ * task.timeout from another database becomes a task.error.  Any other such type
+ * is replaced by "plain", the type that the document has without its carrier.
+ * That the other database has moved a task is no order here, and is only noted.
+ */
+extern void translation_make_sendable(const Adapter *adapter, Json *envelope, Slice plain);
+
 /* --------------------------------------------------- translation_change.c */
 
 /*

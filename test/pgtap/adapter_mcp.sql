@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 56);
+SELECT plan((SELECT count(*)::int FROM outcome) + 58);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -31,6 +31,12 @@ DROP ROLE mcp_stranger;
 -- sessions
 SELECT is((SELECT count(DISTINCT (SELECT e ->> 'task_id' FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x"}}', context => c) AS e))
 	FROM unnest('{"{\"session\": \"a\"}", "{\"session\": \"b\"}", "{\"session\": \"a\"}"}'::jsonb[]) AS c), 2::bigint, 'one ID is two requests in two sessions, and one in one');
+SELECT is((SELECT string_agg(e ->> 'type', ' ') FROM (SELECT clutch.envelope(type, 'agent:ken', '{agent:lina}', payload, requires => requires) || meta AS e FROM
+	(VALUES ('task.request', '{"a": 1}'::jsonb, '{skill:x}'::text[]), ('tool.call', '{"tool": "mcp:web", "name": "f", "args": {}}', NULL), ('chat.message', '{"text": "a"}', NULL), ('task.progress', '{"progress": 1}', NULL), ('task.cancel', '{}', NULL)) AS v(type, payload, requires),
+	unnest('{"{}", "{\"meta\": {\"mcp\": {\"form\": \"call\", \"native\": {\"scope\": \"x\"}}}}", "{\"meta\": {\"other\": 1}}"}'::jsonb[]) AS meta) AS w
+	WHERE fixture.made(clutch.outbound(e, 'mcp'), 'mcp', '{"session": "a"}') <> e), NULL, 'an envelope that was never foreign comes back as it was in a session');
+SELECT is((SELECT count(DISTINCT fixture.made('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "skill.x", "_meta": {"clutch": []}}}', 'mcp', c) ->> 'id')
+	FROM unnest('{"{}", "{\"session\": \"a\"}", "{\"session\": \"b\"}"}'::jsonb[]) AS c), 3::bigint, 'a carrier without an ID does not take a request out of its session');
 CREATE FUNCTION pg_temp.hint_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	hint text;
