@@ -85,9 +85,8 @@ static int
 pattern_take_hex(Translation *t, int n)
 {
 	int			code = 0;
-	int			i;
 
-	for (i = 0; i < n; i++)
+	for (int i = 0; i < n; i++)
 	{
 		unsigned char c = pattern_peek(t, i);
 
@@ -297,9 +296,8 @@ static bool
 pattern_put_lookaround(Translation *t)
 {
 	static const char *const beginnings[] = {"?=", "?!", "?<=", "?<!"};
-	int			i;
 
-	for (i = 0; i < lengthof(beginnings); i++)
+	for (int i = 0; i < lengthof(beginnings); i++)
 		if (pattern_take(t, beginnings[i]))
 		{
 			pattern_size_open(&t->size, true);
