@@ -14,6 +14,7 @@
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/pg_database.h"
+#include "commands/dbcommands.h"
 #include "miscadmin.h"
 #include "nodes/pg_list.h"
 #include "pgstat.h"
@@ -108,6 +109,25 @@ launcher_list_databases(void)
 	return found;
 }
 
+/*
+ * Returns the name of a database, in the caller's context, or NULL if the
+ * database has been dropped.
+ */
+static char *
+launcher_database_name(Oid database)
+{
+	MemoryContext context = CurrentMemoryContext;
+	char	   *name;
+
+	StartTransactionCommand();
+	name = get_database_name(database);
+	if (name != NULL)
+		name = MemoryContextStrdup(context, name);
+	CommitTransactionCommand();
+	MemoryContextSwitchTo(context);
+	return name;
+}
+
 /* ----------------------------------------------------------------- workers */
 
 static bool
@@ -116,12 +136,16 @@ launcher_lacks_worker(const MailboxView *view)
 	return view->state == MAILBOX_NO_WORKER || view->state == MAILBOX_NOT_STARTED;
 }
 
+/* Its name says in the server log which worker it is. */
 static bool
-launcher_start_worker(int number)
+launcher_start_worker(int number, Oid database)
 {
 	BackgroundWorker worker = {0};
+	const char *name = launcher_database_name(database);
 
-	strlcpy(worker.bgw_name, "clutch worker", BGW_MAXLEN);
+	if (name == NULL)
+		return false;
+	snprintf(worker.bgw_name, BGW_MAXLEN, "clutch worker of database %s", name);
 	strlcpy(worker.bgw_type, "clutch worker", BGW_MAXLEN);
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
@@ -133,20 +157,22 @@ launcher_start_worker(int number)
 
 /*
  * Warns once, until no database lacks a worker any more, because all of them
- * lack it for the same reason.
+ * lack it for the same reason.  The argument is one that does, or InvalidOid.
  */
 static void
-launcher_warn_if_lacking(bool lacking)
+launcher_warn_if_lacking(Oid database)
 {
 	static bool warned = false;
+	const char *name = OidIsValid(database) && !warned ? launcher_database_name(database) : NULL;
 
-	if (lacking && !warned)
+	if (name != NULL)
 		ereport(WARNING,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("no background worker is left for a clutch worker"),
-				 errdetail("Without it, clutch.tick() has to be called by other means, and transactions notify listeners themselves."),
+				 errdetail("Database \"%s\" has none, and perhaps others. Without it, clutch.tick() has to be called by other means, and transactions notify listeners themselves.",
+						   name),
 				 errhint("Increase max_worker_processes.")));
-	warned = lacking;
+	warned = OidIsValid(database) && (warned || name != NULL);
 }
 
 /*
@@ -171,7 +197,7 @@ launcher_ensure_worker(int number, const MailboxView *view, bool belongs, Timest
 	if (now < again)
 		return again;
 	mailbox_worker_starts(number, now);
-	if (launcher_start_worker(number))
+	if (launcher_start_worker(number, view->database))
 		return now + START_PATIENCE;
 	mailbox_worker_failed(number);
 	return now + START_INTERVAL;
@@ -253,16 +279,17 @@ launcher_survey(void)
 	List	   *present = launcher_close_unneeded(databases);
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz again = DT_NOEND;
-	bool		full = false;
-	bool		lacking = false;
+	Oid			without_mailbox = InvalidOid;
+	Oid			without_worker = InvalidOid;
 	ListCell   *cell;
 	int			i;
 
 	launcher_forget_changed(databases, changed, nchanged, any);
 	foreach(cell, databases)
 		if (!list_member_oid(present, lfirst_oid(cell)) &&
-			!list_member_oid(databases_without, lfirst_oid(cell)))
-			full |= !mailbox_open(lfirst_oid(cell));
+			!list_member_oid(databases_without, lfirst_oid(cell)) &&
+			!mailbox_open(lfirst_oid(cell)))
+			without_mailbox = lfirst_oid(cell);
 	for (i = 0; i < mailbox_count(); i++)
 	{
 		MailboxView view = mailbox_view(i);
@@ -270,13 +297,16 @@ launcher_survey(void)
 
 		again = Min(again, then);
 		view = mailbox_view(i);
-		lacking |= view.state == MAILBOX_NOT_STARTED && !view.is_away;
+		if (view.state == MAILBOX_NOT_STARTED && !view.is_away)
+			without_worker = view.database;
 	}
 	/*
 	 * a worker that only looks for the extension will soon make room for the
 	 * next one
 	 */
-	launcher_warn_if_lacking(lacking || (full && again == DT_NOEND));
+	if (!OidIsValid(without_worker) && again == DT_NOEND)
+		without_worker = without_mailbox;
+	launcher_warn_if_lacking(without_worker);
 	return again;
 }
 

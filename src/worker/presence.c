@@ -82,7 +82,8 @@ presence_object_access(ObjectAccessType access, Oid class, Oid object, int part,
 {
 	if (previous_access)
 		previous_access(access, class, object, part, arg);
-	if (class == ExtensionRelationId && (access == OAT_POST_CREATE || access == OAT_DROP))
+	if (class == ExtensionRelationId &&
+		(access == OAT_POST_CREATE || access == OAT_POST_ALTER || access == OAT_DROP))
 	{
 		transaction_watch(&watch);
 		extension_changed = true;

@@ -3,10 +3,11 @@
  * presence.h
  *	  Watching for statements that concern the workers of databases.
  *
- * When a transaction that has created or dropped the extension or a database
- * is over, the launcher is told so.  Before a statement that needs a database
- * for itself (to drop, copy, rename or move it), the worker of that database
- * is sent away; it comes back when the transaction is over.
+ * When a transaction that has created, updated or dropped the extension, or
+ * created or dropped a database, is over, the launcher and the worker are told
+ * so.  Before a statement that needs a database for itself (to drop, copy,
+ * rename or move it), the worker of that database is sent away; it comes back
+ * when the transaction is over.
  *
  *-------------------------------------------------------------------------
  */

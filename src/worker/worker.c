@@ -62,6 +62,14 @@
 #define FIRST_PAUSE		USECS_PER_SEC
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
 
+/*
+ * How long a job waits for a lock before it makes room for the others, because
+ * listeners may be waiting who have nothing to do with the table.  This is
+ * longer than deadlock_timeout, after which PostgreSQL looks for deadlocks and
+ * sends autovacuum away.
+ */
+#define LOCK_PATIENCE	"1500ms"
+
 /* One of the jobs of the worker, and when it is next done. */
 typedef struct Job
 {
@@ -224,6 +232,29 @@ worker_seal_step(void)
 	PopActiveSnapshot();
 }
 
+/*
+ * Reports that the job has failed, and decides how long it pauses.  A lock that
+ * is not available is no error.  It may be held for hours, as by VACUUM FULL, so
+ * it is mentioned once, and the job goes on soon after it is released.
+ */
+static void
+worker_job_failed(Job *job)
+{
+	bool		lacks_lock = geterrcode() == ERRCODE_LOCK_NOT_AVAILABLE;
+	bool		is_known = job->pause > 0;
+
+	if (!lacks_lock)
+		EmitErrorReport();
+	AbortCurrentTransaction();
+	FlushErrorState();
+	job->pause = lacks_lock ? FIRST_PAUSE : Min(Max(2 * job->pause, FIRST_PAUSE), LONGEST_PAUSE);
+	job->at = GetCurrentTimestamp() + job->pause;
+	if (lacks_lock && !is_known)
+		ereport(LOG,
+				(errmsg("waiting for a lock of another session: %s", job->what),
+				 errhint("It is tried again until it gets the lock. While it waits, pg_blocking_pids(%d) shows that session.", MyProcPid)));
+}
+
 /* Runs a step in a transaction.  Returns false if it failed and is put off. */
 static bool
 worker_job_run(Job *job)
@@ -246,11 +277,7 @@ worker_job_run(Job *job)
 	PG_CATCH();
 	{
 		HOLD_INTERRUPTS();
-		EmitErrorReport();
-		AbortCurrentTransaction();
-		FlushErrorState();
-		job->pause = Min(Max(2 * job->pause, FIRST_PAUSE), LONGEST_PAUSE);
-		job->at = GetCurrentTimestamp() + job->pause;
+		worker_job_failed(job);
 		worked = false;
 		RESUME_INTERRUPTS();
 	}
@@ -278,6 +305,22 @@ worker_job_bring_forward(Job *job, TimestampTz at)
 {
 	if (job->pause == 0)
 		job->at = Min(job->at, at);
+}
+
+/*
+ * Makes all jobs run now, also those that have failed, because the reason may
+ * be gone.
+ */
+static void
+worker_look_again(void)
+{
+	Job		   *jobs[] = {&tick_job, &hint_job, &prune_job, &seal_job};
+
+	for (int i = 0; i < lengthof(jobs); i++)
+	{
+		jobs[i]->pause = 0;
+		jobs[i]->at = DT_NOBEGIN;
+	}
 }
 
 static void
@@ -324,9 +367,7 @@ worker_sleep_until(TimestampTz at)
 	{
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
-		worker_job_bring_forward(&tick_job, DT_NOBEGIN);
-		worker_job_bring_forward(&prune_job, DT_NOBEGIN);
-		worker_job_bring_forward(&seal_job, DT_NOBEGIN);
+		worker_look_again();
 	}
 }
 
@@ -336,6 +377,13 @@ worker_return_hints(int code, Datum arg)
 {
 	if (nhints > 0)
 		mailbox_put_back(hints, nhints);
+}
+
+/* The log_line_prefix of a background process has no database. */
+static void
+worker_name_database(void *arg)
+{
+	errcontext("%s", MyBgworkerEntry->bgw_name);
 }
 
 static void
@@ -355,6 +403,7 @@ worker_begin(int number)
 	SetConfigOption("default_transaction_read_only", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_SUSET, PGC_S_OVERRIDE);
+	SetConfigOption("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	tick_job.at = DT_NOBEGIN;
 	hint_job.at = DT_NOEND;
@@ -366,7 +415,9 @@ void
 clutch_worker_main(Datum arg)
 {
 	bool		accepts = false;
+	ErrorContextCallback context = {.callback = worker_name_database, .previous = error_context_stack};
 
+	error_context_stack = &context;
 	worker_begin(DatumGetInt32(arg));
 	for (;;)
 	{
@@ -374,8 +425,9 @@ clutch_worker_main(Datum arg)
 
 		if (orders.leave)
 			break;
-		worker_job_bring_forward(&tick_job,
-								 orders.look ? DT_NOBEGIN : worker_real_time(orders.due));
+		if (orders.look)
+			worker_look_again();
+		worker_job_bring_forward(&tick_job, worker_real_time(orders.due));
 		pace_await();
 		worker_send_hints();
 		if (worker_job_is_due(&tick_job) && worker_job_run(&tick_job) && has_extension && !accepts)

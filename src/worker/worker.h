@@ -7,7 +7,8 @@
  * The worker sleeps until something is due or a session leaves it a hint.
  * While it sleeps, it has no transaction and reads nothing.  Any session may
  * do the same work at the same time.  Failures are logged, and the work is
- * tried again after a pause that doubles each time.
+ * tried again after a pause that doubles each time.  A job that does not get a
+ * lock gives up soon, and is tried again soon, because hints wait behind it.
  *
  *-------------------------------------------------------------------------
  */

@@ -72,6 +72,12 @@ ask_in_vain($node, 'owned', 'task:late');
 timed_out($node, 'owned', 'task:late', 'a deadline in a database of another owner is kept');
 is($node->safe_psql('owned', 'SELECT what, role FROM seen ORDER BY what'),
 	"at_once|clutch_test_owner\ncursor|clutch_test_owner\ndeferred|clutch_test_owner", 'as the owner, also what the commit does');
+
+# an owner without privileges
+my $log = -s $node->logfile;
+$node->safe_psql('owned', 'REVOKE ALL ON clutch.event_count_place FROM clutch_test_owner');
+$node->wait_for_log(qr/WARNING:  events cannot be counted for the metrics: permission denied for table event_count_place\n.*HINT:  The rest of the tick goes on\. SELECT \* FROM clutch\.check\(\)[^\n]*\n.*CONTEXT:  clutch worker of database owned\n/, $log);
+is($node->safe_psql('owned', q{SELECT hint FROM clutch.check() WHERE code = 'OWNER_LACKS_PRIVILEGE'}), 'GRANT ALL ON TABLE clutch.event_count_place TO clutch_test_owner;', 'check() says what to do');
 $node->safe_psql('postgres', 'DROP DATABASE owned WITH (FORCE)');
 $node->safe_psql('postgres', 'DROP ROLE clutch_test_owner');
 
@@ -129,11 +135,25 @@ ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activi
 
 # -------------------------------------------------------------------- errors
 is($node->safe_psql('postgres', worker_of('postgres')), $first, 'it is the same process all the time');
-my $log = -s $node->logfile;
+$log = -s $node->logfile;
 $node->safe_psql('postgres', 'ALTER TABLE clutch.timer RENAME TO hidden');
 $node->reload;
-$node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist/, $log);
+$node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist\n.*HINT:.*\n.*CONTEXT:  clutch worker of database postgres\n/, $log);
 ok(1, 'what goes wrong is in the log');
+# whatever may have repaired it ends the pause, which would be a minute after so many errors
+foreach my $repair ([ 'a reload', sub { $node->reload } ],
+	[ 'ALTER EXTENSION', sub { $node->safe_psql('postgres', 'ALTER EXTENSION clutch DROP VIEW clutch.costs; ALTER EXTENSION clutch ADD VIEW clutch.costs') } ])
+{
+	my $began = time;
+
+	foreach my $round (1 .. 6)
+	{
+		$log = -s $node->logfile;
+		$repair->[1]->();
+		$node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist/, $log);
+	}
+	cmp_ok(time - $began, '<', 25, "$repair->[0]: the worker looks at once");
+}
 $node->safe_psql('postgres', 'ALTER TABLE clutch.hidden RENAME TO timer');
 ask_in_vain($node, 'postgres', 'task:after_error');
 timed_out($node, 'postgres', 'task:after_error', 'and is tried again');

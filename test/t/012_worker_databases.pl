@@ -110,7 +110,7 @@ foreach my $n (1 .. 5)
 	$node->safe_psql("more$n", 'CREATE EXTENSION clutch');
 	workers_in(join(' ', (map { "more$_" } 1 .. $n), 'one three'), "more$n") if $n <= 2;
 }
-$node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worker/, $log);
+$node->wait_for_log(qr/WARNING:  no background worker is left for a clutch worker\n.*DETAIL:  Database "more[345]" has none/, $log);
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 4 FROM pg_stat_activity WHERE backend_type = 'clutch worker'}), 'as many as may be, beside both launchers');
 my $out = slurp_file($node->logfile, $log);
 is(scalar(() = $out =~ /no background worker is left/g), 1, 'said once');
