@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/xact.h"
 #include "base/document.h"
 #include "flow/agenda.h"
 #include "flow/assign_part.h"
@@ -96,6 +97,33 @@ assign_give(Task *task, const Requirement *requirement, const Choice *choice, in
 }
 
 /*
+ * so many agents that are away are woken for a task; more would use up clutch.notify_channels,
+ * which the transaction needs for agents that are there
+ */
+#define MOST_AWAY	20
+
+/*
+ * Wakes agents that are away.  Most of them may be gone for good, so each transaction begins with
+ * another one.
+ */
+static void
+assign_wake_away(const Choice *choice)
+{
+	AgentSet   *away = router_list_away(choice);
+	int			n = Min(agent_set_count(away), MOST_AWAY);
+	int			ordinal = n == 0 ? 0 : (int) ((uint64) GetCurrentTransactionStartTimestamp() % roster_size(choice->roster));
+
+	for (; n > 0; n--)
+	{
+		ordinal = agent_set_next(away, ordinal);
+		if (ordinal < 0)
+			ordinal = agent_set_next(away, -1);
+		notify_agent(roster_agent(choice->roster, ordinal)->agent_id);
+	}
+	pfree(away);
+}
+
+/*
  * Wakes candidates, so that they claim.  An agent that was full may have room by now, and one
  * that listens but has not called for a long time becomes available again by calling.
  */
@@ -103,12 +131,10 @@ static void
 assign_wake_candidates(const Choice *choice)
 {
 	const RejectionTally *full = &choice->rejected[REJECTED_CONCURRENCY];
-	const RejectionTally *away = &choice->rejected[REJECTED_STATUS];
 
 	for (int i = 0; i < full->nexamples; i++)
 		notify_agent(roster_agent(choice->roster, full->examples[i])->agent_id);
-	for (int i = 0; i < away->nexamples; i++)
-		notify_agent(roster_agent(choice->roster, away->examples[i])->agent_id);
+	assign_wake_away(choice);
 }
 
 /*

@@ -138,6 +138,15 @@ router_has_spent(Slice agent_id, Slice run_id)
 	return most != NULL && amount_is_limit(most) && router_reaches(most, agent_id, run_id);
 }
 
+AgentSet *
+router_list_away(const Choice *choice)
+{
+	AgentSet   *away = agent_set_copy(choice->capable);
+
+	agent_set_minus(away, roster_taking_work(choice->roster));
+	return away;
+}
+
 bool
 router_looked_at(const Choice *choice, int ordinal)
 {

@@ -38,6 +38,12 @@ extern bool router_fits(const Requirement *requirement, Slice agent_id);
 /* Has the agent spent on the run what its card allows for one run? */
 extern bool router_has_spent(Slice agent_id, Slice run_id);
 
+/*
+ * Returns the agents that have everything required and do not take work now,
+ * palloc'd.  Some of them may have been rejected for other reasons as well.
+ */
+extern AgentSet *router_list_away(const Choice *choice);
+
 /* Was the agent among those that the recipients leave to choose from? */
 extern bool router_looked_at(const Choice *choice, int ordinal);
 

@@ -73,6 +73,13 @@ is(heard(qq{SELECT count(*) FROM clutch.claim('agent:$who');}), 'all task1', 'a 
 $node->safe_psql('postgres', q{SELECT clutch.send(ask('task:other', run => 'run:9'))});
 ask_session($listener, 'SELECT 1;');
 is(heard(q{SELECT clutch.send(ask('task:2', run => 'run:9'));}), 'all ken lois', 'a task that waits wakes those who could have it');
+$node->safe_psql('postgres', q{SELECT clutch.register(format('{"v": "clutch/0.1", "agent_id": "agent:gone%s", "capabilities": [{"id": "skill:gone"}]}', n)::jsonb) FROM generate_series(1, 25) n;
+	SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:zoe", "capabilities": [{"id": "skill:zoe"}]}');
+	SELECT clutch.set_status(agent_id, 'UNAVAILABLE') FROM clutch.agents WHERE agent_id ~ 'gone|zoe'});
+$name_of{$node->safe_psql('postgres', q{SELECT clutch.channel('agent', 'agent:zoe')})} = 'zoe';
+ask_session($listener, q{SELECT clutch.listen('agent', 'agent:zoe');});
+is(heard(q{SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:zoe}', run_id => 'run:2', thread_id => 'thread:run:2', task_id => 'task:zoe'));}),
+	'all zoe', 'also one that is away, however many others are, and none of these');
 
 is(heard(q{SET clutch.notify = off; SELECT clutch.send(chat('agent:ken')); RESET clutch.notify;}), '', 'off: nobody is woken');
 is(heard(q{SET clutch.notify_channels = 2; SELECT count(*) FROM generate_series(1, 100) n, clutch.send(chat('agent:a' || n, 'run:3'));
