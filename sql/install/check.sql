@@ -96,14 +96,17 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner, string_agg(w.privilege, ',
 	  FROM pg_catalog.pg_class c
 	  JOIN (VALUES ('r', 1, 'SELECT'), ('r', 2, 'INSERT'), ('r', 3, 'UPDATE'), ('r', 4, 'DELETE'), ('r', 5, 'TRUNCATE'),
 				   ('v', 1, 'SELECT'), ('S', 1, 'SELECT'), ('S', 2, 'UPDATE')) AS w(relkind, place, privilege)
-		ON c.relkind = w.relkind AND NOT pg_catalog.has_table_privilege(c.relowner, c.oid, w.privilege)
+		ON c.relkind = w.relkind AND c.relacl IS NOT NULL AND NOT pg_catalog.has_table_privilege(c.relowner, c.oid, w.privilege)
+	  WHERE (SELECT NOT r.rolsuper FROM pg_catalog.pg_extension x JOIN pg_catalog.pg_roles r ON r.oid = x.extowner WHERE x.extname = 'clutch')
 	  GROUP BY c.oid, c.relowner
 	  UNION ALL
 	  SELECT 'pg_proc'::regclass, p.oid, p.proowner, 'EXECUTE' FROM pg_catalog.pg_proc p
-	  WHERE NOT pg_catalog.has_function_privilege(p.proowner, p.oid, 'EXECUTE')
+	  WHERE (SELECT NOT r.rolsuper FROM pg_catalog.pg_extension x JOIN pg_catalog.pg_roles r ON r.oid = x.extowner WHERE x.extname = 'clutch')
+		AND p.proacl IS NOT NULL AND NOT pg_catalog.has_function_privilege(p.proowner, p.oid, 'EXECUTE')
 	  UNION ALL
 	  SELECT 'pg_namespace'::regclass, n.oid, n.nspowner, 'USAGE' FROM pg_catalog.pg_namespace n
-	  WHERE NOT pg_catalog.has_schema_privilege(n.nspowner, n.oid, 'USAGE')) AS m(class, oid, owner, lacks)
+	  WHERE (SELECT NOT r.rolsuper FROM pg_catalog.pg_extension x JOIN pg_catalog.pg_roles r ON r.oid = x.extowner WHERE x.extname = 'clutch')
+		AND n.nspacl IS NOT NULL AND NOT pg_catalog.has_schema_privilege(n.nspowner, n.oid, 'USAGE')) AS m(class, oid, owner, lacks)
 	ON m.class = d.classid AND m.oid = d.objid AND m.owner = e.extowner
 CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
