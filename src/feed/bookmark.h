@@ -25,7 +25,7 @@ typedef struct Bookmark
 	int			member;
 	int64		generation;		/* 0 until it is saved */
 	int64		batch;			/* the number of the latest batch; see
-								 * subscription_create */
+								 * subscription_first_batch */
 	int64		place;			/* the seq up to which the batch has been
 								 * committed */
 	TimestampTz moved_at;

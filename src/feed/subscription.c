@@ -195,6 +195,39 @@ subscription_start(Slice start, const char *argument)
 	return subscription_position(start, argument);
 }
 
+/* --------------------------------------------------- numbers of batches */
+
+/*
+ * The number of a batch is a count times SUBSCRIPTION_MAX_MEMBERS, plus the
+ * number of the member, so that no two members are given the same batch.  The
+ * count begins with the time, so that the numbers are higher than those of an
+ * earlier subscription of this name.
+ */
+static int64
+subscription_first_batch(TimestampTz created_at, int member)
+{
+	return created_at * SUBSCRIPTION_MAX_MEMBERS + member;
+}
+
+/* Versions up to 0.2.0 numbered batches without the member. */
+static int64
+subscription_next_batch(int64 batch, int member)
+{
+	return (batch / SUBSCRIPTION_MAX_MEMBERS + 1) * SUBSCRIPTION_MAX_MEMBERS + member;
+}
+
+/*
+ * A number that no member of the subscription can have is that of an earlier
+ * subscription or version.
+ */
+static bool
+subscription_batch_is_of_other(int64 batch, int member, int members)
+{
+	int64		of = batch % SUBSCRIPTION_MAX_MEMBERS;
+
+	return of != member && of < members;
+}
+
 /* -------------------------------------------------- creating and dropping */
 
 static void
@@ -264,6 +297,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 {
 	Oid			owner = principal_role();
 	Bookmark	bookmark = {owner, name};
+	TimestampTz created_at = GetCurrentTimestamp();
 	ProblemList *faults = problem_list();
 	Subscription *subscription;
 	Filter		filter;
@@ -298,10 +332,9 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	bookmark_delete_all(owner, name);
 	subscription_insert(owner, name, document, members);
 	subscription_check_quotas(owner, members);
-	/* higher than any batch of an earlier subscription of this name */
-	bookmark.batch = GetCurrentTimestamp();
 	for (bookmark.member = 0; bookmark.member < members; bookmark.member++)
 	{
+		bookmark.batch = subscription_first_batch(created_at, bookmark.member);
 		bookmark.generation = 0;
 		bookmark_save(&bookmark);
 	}
@@ -417,7 +450,7 @@ subscription_read_batch(Bookmark *bookmark, const FeedQuery *query)
 		}
 		return none;
 	}
-	bookmark->batch++;
+	bookmark->batch = subscription_next_batch(bookmark->batch, bookmark->member);
 	bookmark->place = 0;
 	bookmark->until = feed->until;
 	bookmark->is_open = true;
@@ -450,13 +483,15 @@ subscription_commit(Slice name, int64 batch, int64 seq, int member)
 	Subscription *subscription = subscription_take_member(name, member, true);
 	Bookmark	bookmark = bookmark_read(subscription->owner, name, member);
 
-	if (batch > bookmark.batch)
+	if (batch > bookmark.batch ||
+		(batch < bookmark.batch &&
+		 subscription_batch_is_of_other(batch, member, subscription->members)))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
 				 errproblem("pos", "POSITION_IN_FUTURE"),
 				 errmsg("subscription \"%.*s\" has not given the batch of this pos to member %d",
 						name.len, name.s, member),
-				 errhint("Commit the pos of a row that clutch.read returned to this member.")));
+				 errhint("Commit the pos of a row that clutch.read returned to this member, and pass both functions the same member.")));
 	/* it is committed already if it belongs to an earlier batch or place */
 	if (batch < bookmark.batch || !bookmark.is_open || seq <= bookmark.place)
 		return;
