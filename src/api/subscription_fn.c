@@ -10,6 +10,7 @@
 #include "access/xlog.h"
 #include "api/result.h"
 #include "base/document.h"
+#include "feed/start.h"
 #include "feed/subscription.h"
 #include "flow/sight.h"
 #include "protocol/place.h"
@@ -229,77 +230,21 @@ clutch_commit(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------ without a subscription */
 
-/*
- * Where clutch.read_from continues.  This is a position or, if one transaction
- * has written more events than were asked for, a seq between two positions,
- * written from/until/seq.
- */
-typedef struct ReadStart
-{
-	Position	from;
-	bool		is_between;
-	Position	until;
-	int64		place;			/* the seq to continue after */
-} ReadStart;
-
-static void
-read_start_refuse(Slice pos)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errproblem("pos", "WRONG_FORMAT"),
-			 errmsg("argument \"pos\" is not a position: %s", place_quote(pos)),
-			 errhint("Pass the pos of the last row that clutch.read_from returned, unchanged.")));
-}
-
-static bool
-parse_seq(const char *digits, int64 *seq)
-{
-	char	   *end;
-
-	if (digits[0] < '0' || digits[0] > '9')
-		return false;
-	errno = 0;
-	*seq = strtoll(digits, &end, 10);
-	return errno == 0 && *end == '\0';
-}
-
-static ReadStart
-read_start_parse(Slice pos)
-{
-	ReadStart	start = {0};
-	char	   *from = slice_cstring(pos);
-	char	   *until = strchr(from, '/');
-	char	   *seq = until != NULL ? strchr(until + 1, '/') : NULL;
-
-	if (until == NULL)
-	{
-		start.from = subscription_start(pos, "pos");
-		return start;
-	}
-	if (seq == NULL || !parse_seq(seq + 1, &start.place))
-		read_start_refuse(pos);
-	*until++ = *seq = '\0';
-	start.is_between = true;
-	start.until = subscription_position(slice_of_cstring(until), "pos");
-	start.from = subscription_position(slice_of_cstring(from), "pos");
-	return start;
-}
-
 /* Returns where to continue after the first nread events of the feed. */
 static char *
-read_start_after(const ReadStart *start, const Feed *feed, int nread)
+read_from_end(const Start *start, const Feed *feed, int nread)
 {
-	if (nread == feed->n)
-		return position_text(&feed->until);
-	return psprintf("%s/%s/" INT64_FORMAT, position_text(&start->from),
-					position_text(&feed->until), feed->seqs[nread - 1]);
+	Start		end = {feed->until};
+
+	if (nread < feed->n)
+		end = (Start) {start->from, true, feed->until, feed->seqs[nread - 1]};
+	return start_text(&end);
 }
 
 Datum
 clutch_read_from(PG_FUNCTION_ARGS)
 {
-	ReadStart	start = read_start_parse(argument_text(fcinfo, 0, "pos"));
+	Start		start = start_parse(argument_text(fcinfo, 0, "pos"), "pos");
 	Filter		filter;
 	Sight		sight;
 	FeedQuery	query = {&filter, read_right, &sight, 1, 0, argument_max_events(fcinfo, 2)};
@@ -319,13 +264,13 @@ clutch_read_from(PG_FUNCTION_ARGS)
 	if (start.is_between && first == feed->n)
 	{
 		/* all of that transaction has been read, so continue after it */
-		start = (ReadStart) {start.until};
+		start = (Start) {start.until};
 		feed = feed_read(&start.from, NULL, &query);
 		first = 0;
 	}
 	last = Min(feed->n, first + query.max_events);
 	for (i = first; i < last; i++)
 		result_put_event(fcinfo, event_context, feed->seqs[i], i < last - 1 ? SLICE_NONE :
-						 slice_of_cstring(read_start_after(&start, feed, last)));
+						 slice_of_cstring(read_from_end(&start, feed, last)));
 	return (Datum) 0;
 }

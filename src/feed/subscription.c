@@ -12,10 +12,10 @@
 #include "base/guard.h"
 #include "base/rows.h"
 #include "feed/bookmark.h"
+#include "feed/start.h"
 #include "feed/subscription.h"
 #include "miscadmin.h"
 #include "protocol/limits.h"
-#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
 #include "trust/quota.h"
@@ -170,31 +170,6 @@ subscription_is_inbox(const Filter *filter)
 	return filter->agents.n > 0;
 }
 
-Position
-subscription_position(Slice text, const char *argument)
-{
-	Position	position;
-
-	if (!position_parse(text, &position))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem(argument, "WRONG_FORMAT"),
-				 errmsg("argument \"%s\" is not a position: %s", argument, place_quote(text)),
-				 errhint("Pass 'beginning', 'now', or a position that clutch.position() or clutch.read_from returned, unchanged.")));
-	position_settle(&position, argument);
-	return position;
-}
-
-Position
-subscription_start(Slice start, const char *argument)
-{
-	if (slice_equal(start, SLICE_OF("beginning")))
-		return position_beginning();
-	if (slice_equal(start, SLICE_OF("now")))
-		return position_now();
-	return subscription_position(start, argument);
-}
-
 /* --------------------------------------------------- numbers of batches */
 
 /*
@@ -292,11 +267,24 @@ subscription_require_same(const Subscription *subscription, Jsonb *filter, int m
 				 errhint("Run SELECT clutch.unsubscribe(name) first, or subscribe under another name.")));
 }
 
+/* If it starts within a transaction, the rest of that is an open batch. */
+static Bookmark
+subscription_bookmark(Oid owner, Slice name, Start start)
+{
+	Bookmark	bookmark = {owner, name};
+
+	bookmark.seen = start.from;
+	bookmark.is_open = start.is_between;
+	bookmark.until = start.until;
+	bookmark.place = start.place;
+	return bookmark;
+}
+
 void
 subscription_create(Slice name, Jsonb *document, Slice start, int members)
 {
 	Oid			owner = principal_role();
-	Bookmark	bookmark = {owner, name};
+	Bookmark	bookmark;
 	TimestampTz created_at = GetCurrentTimestamp();
 	ProblemList *faults = problem_list();
 	Subscription *subscription;
@@ -324,7 +312,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 		subscription_require_same(subscription, document, members);
 		return;
 	}
-	bookmark.seen = subscription_start(start, "start");
+	bookmark = subscription_bookmark(owner, name, start_parse(start, "start"));
 	/*
 	 * a restore that could not assign an owner leaves bookmarks without a
 	 * subscription behind

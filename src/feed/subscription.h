@@ -32,7 +32,7 @@ typedef struct Delivery
 } Delivery;
 
 /*
- * Creates a subscription.  start is "beginning", "now" or a position.
+ * Creates a subscription.  start is for start_parse.
  * Repeating this with the same filter and number of members changes nothing;
  * with others, it raises 42710.  Raises KL013 if the role has too many.
  */
@@ -66,14 +66,5 @@ extern void subscription_commit(Slice name, int64 batch, int64 seq, int member);
  * the runs.
  */
 extern bool subscription_is_inbox(const Filter *filter);
-
-/*
- * Reads a position that a user passed in the named argument.  Raises 22023 if
- * it is not a position, and KL008 if it does not belong to this database.
- */
-extern Position subscription_position(Slice text, const char *argument);
-
-/* The same, but "beginning" and "now" are positions, too. */
-extern Position subscription_start(Slice start, const char *argument);
 
 #endif							/* CLUTCH_SUBSCRIPTION_H */

@@ -1,7 +1,7 @@
 -- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
 -- What several sessions do at once: isolation/subscription.
 \ir ../fixtures/tap.sql
-SELECT plan(118);
+SELECT plan(124);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 
@@ -175,6 +175,18 @@ UNION ALL
 	SELECT n + 1, g.ids, g.pos FROM pages, pg_temp.page(pages.pos) g WHERE pages.pos IS NOT NULL
 )
 SELECT is(string_agg(ids, ', ' ORDER BY n), 'r1 r2, big1 big2, big3 big4, big5', 'page by page, also within one transaction') FROM pages;
+SELECT page.pos AS within FROM p, pg_temp.page(p.pos) AS r, pg_temp.page(r.pos) AS page \gset
+SELECT is(clutch.subscribe('rest', start => :'within'), 'rest', 'a subscription can start at a position within a transaction');
+SELECT clutch.subscribe('rest of two', '{}', :'within', 2) \g /dev/null
+SELECT pg_temp.say('after big') \g /dev/null
+SELECT is(pg_temp.got('rest', 2), 'big3 big4', 'with the rest of that transaction');
+SELECT pg_temp.done('rest', 2) \g /dev/null
+SELECT is(pg_temp.got('rest', 2), 'big5', 'of which a part can be committed');
+SELECT pg_temp.done('rest', 2) \g /dev/null
+SELECT is(pg_temp.got('rest'), 'after big', 'and continues after it');
+SELECT is((SELECT string_agg(id, ' ' ORDER BY seq) FROM generate_series(0, 1) m, clutch.read('rest of two', 100, m)), 'big3 big4 big5', 'the same with several members');
+SELECT clutch.unsubscribe(n) FROM unnest('{rest,rest of two}'::text[]) n \g /dev/null
+SELECT throws_ok(format($$SELECT clutch.subscribe('bad', start => %L)$$, :'within' || 'x'), '22023', NULL, 'but not at anything else');
 SELECT throws_ok($$SELECT clutch.read_from('p1.1')$$, '22023', NULL, 'an invalid position is refused');
 SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.10/p1.1/3')$$, '22023', NULL, 'and so is half of one');
 SELECT throws_ok($$SELECT clutch.read_from('p1.9.1.1.10')$$, 'KL008', NULL, 'one of a copy in the future');
