@@ -244,7 +244,9 @@ position_refuse_unreached(const char *argument)
 			(errcode(ERRCODE_CLUTCH_POSITION_REFUSED),
 			 errproblem(argument, "POSITION_IN_FUTURE"),
 			 errmsg("the position is ahead of what this server has"),
-			 errhint("On a standby, wait until it has caught up.")));
+			 RecoveryInProgress() ?
+			 errhint("Wait until this standby has caught up, and read in a new transaction.") :
+			 errhint("If this transaction began before the position was taken, read in a new one.")));
 }
 
 /*

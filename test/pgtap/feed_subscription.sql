@@ -1,7 +1,7 @@
 -- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
 -- What several sessions do at once: isolation/subscription.
 \ir ../fixtures/tap.sql
-SELECT plan(124);
+SELECT plan(125);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 
@@ -192,6 +192,7 @@ SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.10/p1.1/3')$$, '22023', NUL
 SELECT throws_ok($$SELECT clutch.read_from('p1.9.1.1.10')$$, 'KL008', NULL, 'one of a copy in the future');
 SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.123.10')$$, 'KL008', NULL, 'one of another copy');
 SELECT throws_ok(format($$SELECT clutch.read_from(%L)$$, regexp_replace(clutch.position(), '[0-9]+$', '999999999')), 'KL008', NULL, 'and one of the future');
+SELECT is(fixture.hint_of(format($$SELECT clutch.read_from(%L)$$, regexp_replace(clutch.position(), '[0-9]+$', '999999999'))), 'If this transaction began before the position was taken, read in a new one.', 'for which a primary does not have to catch up');
 
 -- ------------------------------------------------------------ refusals
 SELECT throws_ok($$SELECT clutch.read('nobody')$$, '42704', NULL, 'an unknown subscription is refused');
