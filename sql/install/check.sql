@@ -78,14 +78,17 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
 	  UNION ALL
 	  SELECT 'pg_proc'::regclass, p.oid, p.proowner FROM pg_catalog.pg_proc p
 	  UNION ALL
-	  -- since PostgreSQL 17, row types and arrays are members, too
 	  SELECT 'pg_type'::regclass, t.oid, t.typowner FROM pg_catalog.pg_type t
-	  WHERE t.typcategory <> 'A' AND NOT EXISTS (SELECT FROM pg_catalog.pg_class r WHERE r.oid = t.typrelid AND r.relkind <> 'c')
 	  UNION ALL
 	  SELECT 'pg_namespace'::regclass, n.oid, n.nspowner FROM pg_catalog.pg_namespace n) AS m(class, oid, owner)
 	ON m.class = d.classid AND m.oid = d.objid AND m.owner <> e.extowner
 CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
+  -- Since PostgreSQL 17, row types and arrays are members, too.  A condition in the branch of pg_type would
+  -- make the planner read all of these catalogs.
+  AND (m.class <> 'pg_type'::regclass OR
+	   (SELECT t.typcategory <> 'A' AND (t.typrelid = 0 OR (SELECT r.relkind = 'c' FROM pg_catalog.pg_class r WHERE r.oid = t.typrelid))
+		FROM pg_catalog.pg_type t WHERE t.oid = m.oid))
 UNION ALL
 -- An owner can lose the privileges on what it owns, for example by REVOKE ALL ON ALL TABLES.  A superuser needs none.
 SELECT 'OWNER_LACKS_PRIVILEGE', pg_catalog.format('%s, the owner of the extension, lacks %s on %s %s', e.extowner::regrole, m.lacks, o.type, o.identity) COLLATE "default",
