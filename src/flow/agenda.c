@@ -84,115 +84,7 @@ consequence_is_share(ConsequenceKind kind)
 	return kind == CONSEQUENCE_TIMERS || kind == CONSEQUENCE_TICK;
 }
 
-/* -------------------------------------------------------------- savepoints */
-
-static void
-agenda_clear(void)
-{
-	buckets = NULL;
-	entries = NIL;
-	taken_entries = NIL;
-}
-
-/*
- * Handles the rollback of a savepoint: removes what it has added, and restores
- * what it has taken off.
- */
-static void
-agenda_roll_back(void)
-{
-	int			level = GetCurrentTransactionNestLevel();
-	List	   *kept = NIL;
-	List	   *still_taken = NIL;
-	ListCell   *cell;
-	MemoryContext old;
-
-	if (entries == NIL && taken_entries == NIL)
-		return;
-	old = MemoryContextSwitchTo(TopTransactionContext);
-	foreach(cell, entries)
-	{
-		Entry	   *entry = lfirst(cell);
-
-		if (entry->level < level)
-			kept = lappend(kept, entry);
-	}
-	foreach(cell, taken_entries)
-	{
-		Entry	   *entry = lfirst(cell);
-
-		if (entry->level >= level)
-			continue;
-		if (entry->taken_level >= level)
-			kept = lappend(kept, entry);
-		else
-			still_taken = lappend(still_taken, entry);
-	}
-	taken_entries = still_taken;
-	/*
-	 * merging only saves work, so start afresh rather than repair the buckets
-	 */
-	buckets = NULL;
-	entries = kept;
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * Handles the release of a savepoint: what it has added now belongs to the one
- * around it.
- */
-static void
-agenda_release(void)
-{
-	int			level = GetCurrentTransactionNestLevel();
-	ListCell   *cell;
-
-	foreach(cell, entries)
-	{
-		Entry	   *entry = lfirst(cell);
-
-		entry->level = Min(entry->level, level - 1);
-	}
-	foreach(cell, taken_entries)
-	{
-		Entry	   *entry = lfirst(cell);
-
-		entry->level = Min(entry->level, level - 1);
-		entry->taken_level = Min(entry->taken_level, level - 1);
-	}
-}
-
-/*
- * Leaves due tasks, whoever they belong to, to the next tick.  Otherwise a
- * prepared transaction would hold them until somebody commits it.
- */
-static void
-agenda_leave_what_is_due(void)
-{
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
-	List	   *kept = NIL;
-	ListCell   *cell;
-
-	foreach(cell, entries)
-	{
-		Entry	   *entry = lfirst(cell);
-
-		if (entry->consequence.kind != CONSEQUENCE_TICK && entry->consequence.kind != CONSEQUENCE_TIMERS)
-			kept = lappend(kept, entry);
-	}
-	buckets = NULL;
-	entries = kept;
-	MemoryContextSwitchTo(old);
-}
-
-static TransactionWatch agenda_watch = {
-	.preparing = agenda_leave_what_is_due,
-	.rolled_back = agenda_roll_back,
-	.released = agenda_release,
-	.ended = agenda_clear,
-};
-
-/* ------------------------------------------------------------------ adding */
+/* ----------------------------------------------------------------- finding */
 
 /*
  * Are the two the same entry?  A JOIN of a child with another join value, a
@@ -207,28 +99,6 @@ agenda_is_same(const Consequence *a, const Consequence *b)
 		((a->kind != CONSEQUENCE_WAKE && a->kind != CONSEQUENCE_EMIT) || a->seq == b->seq) &&
 		((a->kind != CONSEQUENCE_TAKE_AWAY && a->kind != CONSEQUENCE_EMIT) ||
 		 slice_equal(a->because, b->because));
-}
-
-static void
-agenda_merge_into(Consequence *first, const Consequence *other)
-{
-	first->depth = Min(first->depth, other->depth);
-	first->seq = Max(first->seq, other->seq);
-	if (first->kind != CONSEQUENCE_JOIN && first->kind != CONSEQUENCE_LIFT)
-		first->amount = (int) Min((int64) first->amount + other->amount, PG_INT32_MAX);
-}
-
-static Entry *
-agenda_entry_make(const Consequence *consequence)
-{
-	Entry	   *entry = palloc0(sizeof(Entry));
-
-	entry->consequence = *consequence;
-	entry->consequence.subject = slice_copy(consequence->subject);
-	if (slice_present(consequence->because))
-		entry->consequence.because = slice_copy(consequence->because);
-	entry->level = GetCurrentTransactionNestLevel();
-	return entry;
 }
 
 static Bucket *
@@ -292,6 +162,152 @@ agenda_entry_find(const Consequence *consequence)
 			return entry;
 	}
 	return NULL;
+}
+
+/* -------------------------------------------------------------- savepoints */
+
+static void
+agenda_clear(void)
+{
+	buckets = NULL;
+	entries = NIL;
+	taken_entries = NIL;
+}
+
+static Entry *
+agenda_nth(List *list, int i)
+{
+	return list_nth(list, i);
+}
+
+/* Returns the index of the first entry that the savepoint or one inside it has taken off. */
+static int
+agenda_first_taken_in(int level)
+{
+	int			i = list_length(taken_entries);
+
+	while (i > 0 && agenda_nth(taken_entries, i - 1)->taken_level >= level)
+		i--;
+	return i;
+}
+
+static void
+agenda_remove_last(void)
+{
+	Entry	   *entry = llast(entries);
+	Bucket	   *bucket = buckets != NULL ? agenda_bucket_of(&entry->consequence) : NULL;
+
+	/* it is the last of its bucket, too, unless adding it there has failed */
+	if (bucket != NULL && bucket->first == entry)
+		bucket->first = entry->next;
+	entries = list_delete_last(entries);
+	pfree(unconstify(char *, entry->consequence.subject.s));
+	if (slice_present(entry->consequence.because))
+		pfree(unconstify(char *, entry->consequence.because.s));
+	pfree(entry);
+}
+
+/*
+ * Handles the rollback of a savepoint: removes what it has added, and restores
+ * what it has taken off.  A transaction may have a savepoint for each of many
+ * thousand statements, so this must look only at what this one has done, which
+ * is at the end of both lists.
+ */
+static void
+agenda_roll_back(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+	int			first = agenda_first_taken_in(level);
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+
+	while (entries != NIL && agenda_nth(entries, list_length(entries) - 1)->level >= level)
+		agenda_remove_last();
+	for (int i = first; i < list_length(taken_entries); i++)
+	{
+		Entry	   *entry = agenda_nth(taken_entries, i);
+
+		if (entry->level >= level)
+			continue;
+		entries = lappend(entries, entry);
+		/* merging only saves work, so start afresh rather than repair the buckets */
+		buckets = NULL;
+	}
+	taken_entries = list_truncate(taken_entries, first);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Handles the release of a savepoint: what it has added now belongs to the one
+ * around it.
+ */
+static void
+agenda_release(void)
+{
+	int			level = GetCurrentTransactionNestLevel();
+
+	for (int i = agenda_first_taken_in(level); i < list_length(taken_entries); i++)
+	{
+		Entry	   *entry = agenda_nth(taken_entries, i);
+
+		entry->level = Min(entry->level, level - 1);
+		entry->taken_level = level - 1;
+	}
+	for (int i = list_length(entries) - 1; i >= 0 && agenda_nth(entries, i)->level >= level; i--)
+		agenda_nth(entries, i)->level = level - 1;
+}
+
+/*
+ * Leaves due tasks, whoever they belong to, to the next tick.  Otherwise a
+ * prepared transaction would hold them until somebody commits it.
+ */
+static void
+agenda_leave_what_is_due(void)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	List	   *kept = NIL;
+	ListCell   *cell;
+
+	foreach(cell, entries)
+	{
+		Entry	   *entry = lfirst(cell);
+
+		if (entry->consequence.kind != CONSEQUENCE_TICK && entry->consequence.kind != CONSEQUENCE_TIMERS)
+			kept = lappend(kept, entry);
+	}
+	buckets = NULL;
+	entries = kept;
+	MemoryContextSwitchTo(old);
+}
+
+static TransactionWatch agenda_watch = {
+	.preparing = agenda_leave_what_is_due,
+	.rolled_back = agenda_roll_back,
+	.released = agenda_release,
+	.ended = agenda_clear,
+};
+
+/* ------------------------------------------------------------------ adding */
+
+static void
+agenda_merge_into(Consequence *first, const Consequence *other)
+{
+	first->depth = Min(first->depth, other->depth);
+	first->seq = Max(first->seq, other->seq);
+	if (first->kind != CONSEQUENCE_JOIN && first->kind != CONSEQUENCE_LIFT)
+		first->amount = (int) Min((int64) first->amount + other->amount, PG_INT32_MAX);
+}
+
+static Entry *
+agenda_entry_make(const Consequence *consequence)
+{
+	Entry	   *entry = palloc0(sizeof(Entry));
+
+	entry->consequence = *consequence;
+	entry->consequence.subject = slice_copy(consequence->subject);
+	if (slice_present(consequence->because))
+		entry->consequence.because = slice_copy(consequence->because);
+	entry->level = GetCurrentTransactionNestLevel();
+	return entry;
 }
 
 void

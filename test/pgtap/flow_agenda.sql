@@ -2,7 +2,7 @@
 -- clutch.settle(), not at all if it is rolled back, and later if it cannot
 -- happen now.
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(63);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.default_deadline = 0;
@@ -259,6 +259,30 @@ BEGIN READ ONLY;
 SELECT throws_ok('SELECT clutch.tick()', '25006', NULL, 'a tick that could do nothing at commit is refused at once');
 COMMIT;
 SELECT is(current_setting('transaction_read_only'), 'off', 'the next transaction may write');
+
+-- -------------------------------------------------------------- many savepoints
+-- an importer that skips what it cannot handle must not pay for what it has done before
+SELECT fixture.ask('u' || n, NULL, 'skill:none') FROM generate_series(1, 2000) n \g /dev/null
+CREATE FUNCTION pg_temp.kept() RETURNS bigint LANGUAGE sql AS $$ SELECT sum(used_bytes)::bigint FROM pg_backend_memory_contexts WHERE name = 'TopTransactionContext' $$;
+BEGIN;
+SELECT clutch.cancel('u' || n) FROM generate_series(1, 1000) n \g /dev/null
+SELECT pg_temp.kept() AS before \gset
+DO $$
+BEGIN
+	FOR n IN 1..3000 LOOP
+		BEGIN
+			IF n % 3 = 0 THEN
+				PERFORM clutch.cancel('u' || 1000 + n / 3);
+			END IF;
+			RAISE EXCEPTION 'skipped';
+		EXCEPTION WHEN raise_exception THEN NULL;
+		END;
+	END LOOP;
+END $$;
+SELECT cmp_ok(pg_temp.kept() - :before, '<', 1000000::bigint, 'savepoints that are rolled back leave nothing behind');
+SELECT clutch.cancel('u2000') \g /dev/null
+COMMIT;
+SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id ~ '^u' AND status = 'cancelled'), 1001::bigint, 'and what is not rolled back is done');
 
 -- ---------------------------------------------------------------------- the end
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds all of it');
