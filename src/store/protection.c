@@ -280,6 +280,43 @@ protection_is_member(Oid relid)
 	return OidIsValid(extension) && extension == get_extension_oid("clutch", true);
 }
 
+/* Returns how the change adds columns to a table, now or later, or NULL if it does not. */
+static const char *
+protection_adds_columns(AlterTableType change)
+{
+	switch (change)
+	{
+		case AT_AddColumn:
+			return "add a column to";
+		case AT_AddInherit:
+		case AT_AttachPartition:
+			return "give a parent to";
+		case AT_AddOf:
+			return "give a type to";
+		default:
+			return NULL;
+	}
+}
+
+static void
+protection_judge_change_of_table(Oid relid, AlterTableType change)
+{
+	const char *adding = protection_adds_columns(change);
+
+	if (change == AT_SetUnLogged)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+				 errproblem("", "TABLE_PROTECTED"),
+				 errmsg("cannot make clutch.%s unlogged: it would be lost in a crash", get_rel_name(relid)),
+				 errhint("If you mean it, run SET clutch.allow_ddl = on first, as a superuser.")));
+	if (adding != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+				 errproblem("", "TABLE_PROTECTED"),
+				 errmsg("cannot %s clutch.%s: clutch does not know the columns that it would get", adding, get_rel_name(relid)),
+				 errhint("Keep your own data in a table of your own.")));
+}
+
 /*
  * Judges a statement that does not touch the protection of the log, but makes a
  * table useless.  No hook would tell us before the table has been rewritten.
@@ -287,28 +324,18 @@ protection_is_member(Oid relid)
 static void
 protection_judge_table(const AlterTableStmt *statement)
 {
-	Oid			relid = RangeVarGetRelid(statement->relation, NoLock, true);
+	Oid			altered = RangeVarGetRelid(statement->relation, NoLock, true);
 	ListCell   *cell;
 
-	if (!protection_is_member(relid))
-		return;
 	foreach(cell, statement->cmds)
 	{
-		AlterTableType change = ((AlterTableCmd *) lfirst(cell))->subtype;
+		const AlterTableCmd *change = lfirst(cell);
+		Oid			relid = altered;
 
-		if (change == AT_SetUnLogged)
-			ereport(ERROR,
-					(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
-					 errproblem("", "TABLE_PROTECTED"),
-					 errmsg("cannot make clutch.%s unlogged: it would be lost in a crash", get_rel_name(relid)),
-					 errhint("If you mean it, run SET clutch.allow_ddl = on first, as a superuser.")));
-		if (change == AT_AddColumn || change == AT_AddInherit)
-			ereport(ERROR,
-					(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
-					 errproblem("", "TABLE_PROTECTED"),
-					 errmsg(change == AT_AddColumn ? "cannot add a column to clutch.%s: clutch could not write it any more" :
-							"cannot let clutch.%s inherit: it would get the columns of its parent", get_rel_name(relid)),
-					 errhint("Keep your own data in a table of your own.")));
+		if (change->subtype == AT_AttachPartition)
+			relid = RangeVarGetRelid(((PartitionCmd *) change->def)->name, NoLock, true);
+		if (protection_is_member(relid))
+			protection_judge_change_of_table(relid, change->subtype);
 	}
 }
 

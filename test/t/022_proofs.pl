@@ -151,7 +151,9 @@ refused_ok($_) foreach (
 	'TRUNCATE clutch.events');
 like(($primary->psql('postgres', $_))[2], qr/TABLE_PROTECTED/, "refused: $_") foreach (
 	'ALTER TABLE clutch.events SET UNLOGGED', 'ALTER TABLE clutch.task SET UNLOGGED', 'DO $$ BEGIN SET search_path = clutch; ALTER TABLE events SET UNLOGGED; END $$',
-	'ALTER TABLE clutch.events ADD COLUMN note text', 'ALTER TABLE IF EXISTS clutch.task ALTER task_id SET STATISTICS 10, ADD note text');
+	'ALTER TABLE clutch.events ADD COLUMN note text', 'ALTER TABLE IF EXISTS clutch.task ALTER task_id SET STATISTICS 10, ADD note text',
+	'CREATE TABLE parent (LIKE clutch.task) PARTITION BY LIST (task_id); ALTER TABLE parent ATTACH PARTITION clutch.task DEFAULT',
+	'CREATE TYPE many AS (a int); ALTER TABLE clutch.task OF many');
 $primary->safe_psql('postgres', q{
 	VACUUM FULL clutch.events;
 	CLUSTER clutch.events USING events_seq;
