@@ -318,30 +318,6 @@ rows_end(RowScan *scan)
 }
 
 bool
-rows_look(RowScan *scan, TransactionId *creator)
-{
-	bool		found;
-
-	rows_start(scan);
-	found = rows_next(scan);
-	if (creator != NULL)
-		*creator = found && scan->which == ROWS_DIRTY ? scan->dirty.xmin : InvalidTransactionId;
-	rows_end(scan);
-	return found;
-}
-
-TimestampTz
-rows_look_timestamp(RowScan *scan, int attno)
-{
-	TimestampTz found;
-
-	rows_start(scan);
-	found = rows_next(scan) ? rows_timestamp(scan, attno) : DT_NOEND;
-	rows_end(scan);
-	return found;
-}
-
-bool
 rows_is_ours(const RowScan *scan)
 {
 	bool		isnull;
@@ -482,18 +458,4 @@ rows_keep(const RowScan *scan, Datum *values, bool *nulls)
 		memcpy(nulls, all_nulls, sizeof(bool) * n);
 	}
 	return copy;
-}
-
-List *
-rows_list_texts(RowScan *scan, int attno, List *list)
-{
-	rows_start(scan);
-	while (rows_next(scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!rows_is_null(scan, attno))
-			list = slice_list_add(list, rows_text(scan, attno));
-	}
-	rows_end(scan);
-	return list;
 }

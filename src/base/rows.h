@@ -340,6 +340,14 @@ extern bool rows_look(RowScan *scan, TransactionId *creator);
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
+ * Returns a random number between those that the first and the last row have in
+ * the column, by which the index is ordered.  Returns 0 if there is at most one
+ * row.  This is where a session begins that may be short: what stands first may
+ * have to stay, and all sessions would try the same.
+ */
+extern int64 rows_look_anywhere(StateTable table, StateIndex index, int attno);
+
+/*
  * With ROWS_DIRTY, returns the other transaction that is inserting or deleting the current row,
  * and whose end decides whether the row exists.  Otherwise returns InvalidTransactionId.
  */

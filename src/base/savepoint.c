@@ -14,6 +14,7 @@
 #include "base/savepoint.h"
 #include "base/transaction.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "nodes/makefuncs.h"
@@ -22,6 +23,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
+#include "utils/syscache.h"
 
 /*
  * how many rows this transaction has inserted into the log by the executor,
@@ -62,39 +64,79 @@ savepoint_run(void (*step) (void *arg), void *arg)
 
 /* ------------------------------------------------------- deferred triggers */
 
-/* Returns the names of the constraints whose triggers an INSERT into the log defers, as SET CONSTRAINTS wants them. */
+/*
+ * Returns a List of the OIDs of the constraints whose triggers an INSERT into
+ * the log, or a DELETE from it, defers.
+ */
 static List *
-savepoint_list_deferred(void)
+savepoint_list_deferred(bool deletes)
 {
 	Relation	rel = rows_open(TABLE_EVENTS, RowExclusiveLock);
-	List	   *names = NIL;
+	List	   *constraints = NIL;
 	int			n = rel->trigdesc == NULL ? 0 : rel->trigdesc->numtriggers;
 
 	for (int i = 0; i < n; i++)
 	{
 		const Trigger *trigger = &rel->trigdesc->triggers[i];
+		bool		fires = deletes ? TRIGGER_FOR_DELETE(trigger->tgtype) : TRIGGER_FOR_INSERT(trigger->tgtype);
 
-		if (trigger->tginitdeferred && TRIGGER_FOR_INSERT(trigger->tgtype))
-			names = lappend(names, makeRangeVar("clutch", get_constraint_name(trigger->tgconstraint), -1));
+		if (trigger->tginitdeferred && fires)
+			constraints = lappend_oid(constraints, trigger->tgconstraint);
 	}
 	table_close(rel, NoLock);
-	return names;
+	return constraints;
 }
 
 bool
 savepoint_is_deferring(void)
 {
-	return savepoint_list_deferred() != NIL;
+	return savepoint_list_deferred(false) != NIL;
 }
 
+/* May the current role look up names in the schema? */
+static bool
+savepoint_may_look_into(Oid schema)
+{
+	return DatumGetBool(DirectFunctionCall2(has_schema_privilege_id, ObjectIdGetDatum(schema),
+											CStringGetTextDatum("USAGE")));
+}
+
+/*
+ * Does SET CONSTRAINTS, except for constraints that the current role may not
+ * look up.  A foreign key is in the schema of the table that refers to the log.
+ */
 static void
-savepoint_set_constraints(List *names, bool deferred)
+savepoint_set_constraints(List *constraints, bool deferred)
 {
 	ConstraintsSetStmt *set = makeNode(ConstraintsSetStmt);
+	ListCell   *cell;
 
-	set->constraints = names;
 	set->deferred = deferred;
-	AfterTriggerSetState(set);
+	foreach(cell, constraints)
+	{
+		HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(lfirst_oid(cell)));
+		Form_pg_constraint form;
+
+		if (!HeapTupleIsValid(tuple))
+			continue;
+		form = (Form_pg_constraint) GETSTRUCT(tuple);
+		if (savepoint_may_look_into(form->connamespace))
+			set->constraints = lappend(set->constraints, makeRangeVar(get_namespace_name(form->connamespace),
+																	  pstrdup(NameStr(form->conname)), -1));
+		ReleaseSysCache(tuple);
+	}
+	/* an empty list would mean all constraints */
+	if (set->constraints != NIL)
+		AfterTriggerSetState(set);
+}
+
+void
+savepoint_defer_no_deletes(void)
+{
+	List	   *constraints = IsTransactionBlock() ? NIL : savepoint_list_deferred(true);
+
+	if (constraints != NIL)
+		savepoint_set_constraints(constraints, false);
 }
 
 static void
@@ -119,22 +161,20 @@ typedef struct WholeStep
 } WholeStep;
 
 /*
- * The role is the one that would fire them at commit.  If it may not look up
- * the names, since it sends through a function of somebody else, it is the
- * owner.
+ * The role is the current one, which may be the owner of a SECURITY DEFINER
+ * function that makes the call.  If it may not look up the names, it is the
+ * owner of the extension.
  */
 static void
-savepoint_fire(List *names)
+savepoint_fire(List *constraints)
 {
-	bool		may_look = DatumGetBool(DirectFunctionCall2(has_schema_privilege_id,
-														ObjectIdGetDatum(get_namespace_oid("clutch", false)),
-														CStringGetTextDatum("USAGE")));
+	bool		may_look = savepoint_may_look_into(get_namespace_oid("clutch", false));
 	OwnerCaller caller = {0};
 
 	if (!may_look)
 		caller = owner_begin();
-	savepoint_set_constraints(names, false);
-	savepoint_set_constraints(names, true);
+	savepoint_set_constraints(constraints, false);
+	savepoint_set_constraints(constraints, true);
 	if (!may_look)
 		owner_end(caller);
 }
@@ -153,9 +193,11 @@ savepoint_run_whole_step(void *arg)
 	List	   *deferred;
 
 	whole->step(whole->arg);
-	if (!may_fire || queued == before || (deferred = savepoint_list_deferred()) == NIL)
+	if (!may_fire || queued == before || (deferred = savepoint_list_deferred(false)) == NIL)
 		return;
-	savepoint_fire(deferred);
+	/* after SET CONSTRAINTS ... IMMEDIATE there is none, and the mode must stay */
+	if (AfterTriggerPendingOnRel(rows_table_oid(TABLE_EVENTS)))
+		savepoint_fire(deferred);
 	queued = before;
 }
 

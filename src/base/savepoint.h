@@ -31,6 +31,13 @@ extern ErrorData *savepoint_run_whole(void (*step) (void *arg), void *arg);
 extern bool savepoint_is_deferring(void);
 
 /*
+ * From now until the end of the transaction, triggers of users on clutch.events
+ * that are deferred, foreign keys above all, are fired for each DELETE.  This
+ * does nothing in a transaction block, whose own rows may have to wait.
+ */
+extern void savepoint_defer_no_deletes(void);
+
+/*
  * To be called for each row that is inserted into the log by the executor.
  */
 extern void savepoint_note_insert(void);

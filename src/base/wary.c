@@ -27,23 +27,28 @@ wary_begin(TimestampTz *until)
 void
 wary_end(const Wary *wary)
 {
-	if (!wary->is_wary)
-		*wary->until = 0;
-	else if (wary->failed > 0)
+	if (wary->refused > 0)
 		*wary->until = GetCurrentTimestamp() + WARY_FOR;
+	else if (!wary->is_wary || *wary->until == WARY_AT_FIRST)
+		*wary->until = 0;
 }
 
-ErrorData *
-wary_run(Wary *wary, void (*step) (void *arg), void *arg)
+bool
+wary_run(Wary *wary, void (*step) (void *arg), void *arg, ErrorData **error)
 {
-	ErrorData  *error = NULL;
-
+	*error = NULL;
 	if (wary->is_wary)
-		error = savepoint_run_whole(step, arg);
+		*error = savepoint_run_whole(step, arg);
 	else
 		step(arg);
-	if (error != NULL && savepoint_failed_by_chance(error))
-		ReThrowError(error);
-	wary->failed += error != NULL;
-	return error;
+	if (*error == NULL)
+		return true;
+	if (savepoint_failed_by_chance(*error))
+	{
+		*error = NULL;
+		wary->chances++;
+	}
+	else
+		wary->refused++;
+	return false;
 }

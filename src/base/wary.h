@@ -8,7 +8,8 @@
  * make sure of that, but are in vain in nearly every call.  So a call runs its
  * steps without them, and if it fails, those of the next minute in this session
  * run each step in a savepoint.  So do all calls if a trigger is deferred, which
- * would fail later.
+ * would fail later, and the first call of a session, because many sessions make
+ * only one.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,24 +20,33 @@
 #include "base/savepoint.h"
 #include "datatype/timestamp.h"
 
+/* until when calls are wary in a new session */
+#define WARY_AT_FIRST	DT_NOEND
+
+/* after so many steps that have failed by chance, a call should end */
+#define WARY_MOST_CHANCES	100
+
 typedef struct Wary
 {
 	TimestampTz *until;			/* until when calls of this kind are wary */
 	bool		is_wary;		/* is this one? */
-	int			failed;			/* how many of its steps have failed */
+	int			refused;		/* how many of its steps have failed, */
+	int			chances;		/* and how many others by chance, because of a
+								 * lock for example */
 } Wary;
 
 /*
  * To be called before and after the steps.  "until" is a static variable of the
- * kind of call, at first 0.
+ * kind of call, at first WARY_AT_FIRST.
  */
 extern Wary wary_begin(TimestampTz *until);
 extern void wary_end(const Wary *wary);
 
 /*
- * Runs a step, in a savepoint if necessary.  Returns NULL, or the error with
- * which it has failed in its savepoint.
+ * Runs a step, in a savepoint if necessary.  Returns false if it has failed in
+ * its savepoint, with the error, or with NULL if it has failed by chance, which
+ * is not worth reporting.
  */
-extern ErrorData *wary_run(Wary *wary, void (*step) (void *arg), void *arg);
+extern bool wary_run(Wary *wary, void (*step) (void *arg), void *arg, ErrorData **error);
 
 #endif							/* CLUTCH_WARY_H */

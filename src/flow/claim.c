@@ -47,9 +47,10 @@ typedef struct Claim
 /*
  * Is a task being accepted?  If a claim begins with this set, the one before it
  * in this session has failed, or has passed over a task.  Only then does a
- * claim pay for savepoints.
+ * claim pay for savepoints, and if it is the first one, because many sessions
+ * make only one.
  */
-static bool accepting = false;
+static bool accepting = true;
 
 /*
  * if more tasks than this cannot be accepted, it is not because of the tasks

@@ -377,7 +377,7 @@ emission_try(void (*step) (void *arg), Emission *emission)
 {
 	EmissionTry try = {step, emission};
 
-	return savepoint_run(emission_try_as_owner, &try);
+	return savepoint_run_whole(emission_try_as_owner, &try);
 }
 
 static void

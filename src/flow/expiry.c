@@ -206,26 +206,65 @@ expiry_tell_next(void *arg)
 		expiry_tell(message);
 }
 
-/* A message that a trigger of a user refuses stays, and is passed over. */
+/* how long to leave a message alone whose sender cannot be told */
+#define PUT_OFF			USECS_PER_MINUTE
+
+/* Puts off the message that was taken last, and so keeps it from hiding others. */
+static void
+expiry_put_off(const ExpiryTurn *turn)
+{
+	Datum		values[Natts_expiry] = {TimestampTzGetDatum(turn->now + PUT_OFF), Int64GetDatum(turn->after_seq)};
+	bool		nulls[Natts_expiry] = {0};
+	ItemPointerData tid;
+	bool		found;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, turn->after_due);
+	rows_key_int8(&scan, 2, BTEqualStrategyNumber, turn->after_seq);
+	rows_start(&scan);
+	found = rows_next(&scan);
+	if (found)
+	{
+		tid = rows_tid(&scan);
+		column_put_text(values, nulls, Anum_expiry_id, slice_copy(rows_text(&scan, Anum_expiry_id)));
+		column_put_text(values, nulls, Anum_expiry_run_id, slice_copy(rows_text(&scan, Anum_expiry_run_id)));
+	}
+	rows_end(&scan);
+	if (!found || !rows_delete_if_free(TABLE_EXPIRY, &tid))
+		return;
+	(void) rows_insert(TABLE_EXPIRY, values, nulls);
+}
+
+/* A message that a trigger of a user refuses is put off. */
+static void
+expiry_refused(const Wary *wary, const ExpiryTurn *turn, const ErrorData *error)
+{
+	expiry_put_off(turn);
+	if (wary->refused == 1)
+		ereport(principal_level(SLICE_NONE),
+				(errcode(error->sqlerrcode),
+				 errmsg("the sender of a message cannot be told that nobody replied: %s", error->message),
+				 errhint("It is tried again in a minute; the others are told. %s", savepoint_advice(error))));
+}
+
 int
 expiry_work(int n)
 {
-	static TimestampTz wary_until = 0;
+	static TimestampTz wary_until = WARY_AT_FIRST;
 	Wary		wary = wary_begin(&wary_until);
 	ExpiryTurn	turn = {clock_now(), PG_INT64_MIN};
 	int			done = 0;
 
 	do
 	{
-		ErrorData  *error = wary_run(&wary, expiry_tell_next, &turn);
+		ErrorData  *error;
 
-		done += error == NULL && turn.found;
-		if (error != NULL && wary.failed == 1)
-			ereport(principal_level(SLICE_NONE),
-					(errcode(error->sqlerrcode),
-					 errmsg("the sender of a message cannot be told that nobody replied: %s", error->message),
-					 errhint("The others are told. %s", savepoint_advice(error))));
-	} while (turn.found && done + wary.failed < n);
+		if (wary_run(&wary, expiry_tell_next, &turn, &error))
+			done += turn.found;
+		else if (error != NULL)
+			expiry_refused(&wary, &turn, error);
+	} while (turn.found && done + wary.refused < n && wary.chances < WARY_MOST_CHANCES);
 	wary_end(&wary);
 	return done;
 }

@@ -409,12 +409,14 @@ liveness_declare_lost(void *arg)
 static bool
 liveness_try_to_declare(Wary *wary, Silent *agent)
 {
-	ErrorData  *error = wary_run(wary, liveness_declare_lost, agent);
+	ErrorData  *error;
 
-	if (error == NULL)
+	if (wary_run(wary, liveness_declare_lost, agent, &error))
 		return agent->declared;
 	/* it may have been declared lost already, if what failed is a deferred trigger */
 	agent->given_up = agent->declared = false;
+	if (error == NULL)
+		return false;
 	ereport(principal_level(agent->agent_id),
 			(errcode(error->sqlerrcode),
 			 errmsg("agent \"%.*s\" is silent and cannot be declared lost: %s", agent->agent_id.len, agent->agent_id.s, error->message),
@@ -450,7 +452,7 @@ liveness_serve_all(void)
 int
 liveness_watch(int n)
 {
-	static TimestampTz wary_until = 0;
+	static TimestampTz wary_until = WARY_AT_FIRST;
 	TimestampTz now = clock_now();
 	int			declared = 0;
 	Wary		wary;

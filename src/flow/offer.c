@@ -52,7 +52,7 @@ offer_give_to_agent(const WaitingPlace *place, void *arg)
 /* ------------------------------------------------- tasks that are refused */
 
 /* a trigger of a user may refuse the routing.decision of one task */
-static TimestampTz wary_until = 0;
+static TimestampTz wary_until = WARY_AT_FIRST;
 
 /* after so many, the rest of a kind is left to the next look, which begins behind them */
 #define MOST_FAILED		16
@@ -62,6 +62,7 @@ typedef struct Look
 	Wary		wary;
 	WaitingTry	try_one;
 	void	   *arg;
+	int			routed;			/* how many tasks an agent has been found for */
 } Look;
 
 typedef struct LookAt
@@ -79,20 +80,29 @@ offer_look_at(void *arg)
 	at->tried = at->look->try_one(at->place, at->look->arg);
 }
 
+static void
+offer_warn(const WaitingPlace *place, const ErrorData *error)
+{
+	ereport(principal_level(SLICE_NONE),
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
+			 errhint("The other tasks are routed. %s", savepoint_advice(error))));
+}
+
 static WaitingTried
 offer_try(const WaitingPlace *place, void *arg)
 {
 	Look	   *look = arg;
 	LookAt		at = {look, place};
-	ErrorData  *error = wary_run(&look->wary, offer_look_at, &at);
+	int			routed = look->routed;
+	ErrorData  *error;
 
-	if (error == NULL)
+	if (wary_run(&look->wary, offer_look_at, &at, &error))
 		return at.tried;
-	ereport(principal_level(SLICE_NONE),
-			(errcode(error->sqlerrcode),
-			 errmsg("task \"%.*s\" cannot be routed: %s", place->task_id.len, place->task_id.s, error->message),
-			 errhint("The other tasks are routed. %s", savepoint_advice(error))));
-	return look->wary.failed < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
+	look->routed = routed;
+	if (error != NULL)
+		offer_warn(place, error);
+	return look->wary.refused + look->wary.chances < MOST_FAILED ? WAITING_STAYS_ALONE : WAITING_STAYS;
 }
 
 int
@@ -161,15 +171,14 @@ offer_route_place(const WaitingPlace *place, void *arg)
 int
 offer_to_all(int n)
 {
-	int			routed = 0;
 	Look		look;
 
 	if (waiting_is_empty())
 		return 0;
-	look = (Look) {wary_begin(&wary_until), offer_route_place, &routed};
+	look = (Look) {wary_begin(&wary_until), offer_route_place, &look.routed};
 	(void) waiting_try_kinds(n, offer_try, &look);
 	wary_end(&look.wary);
-	return routed;
+	return look.routed;
 }
 
 static void

@@ -207,6 +207,7 @@ open_work_add_step(Slice task_id, int64 seq, const char *place)
 #define PASS_PAUSE		USECS_PER_MINUTE
 
 /* Where this backend's last call stopped, and when the next pass may begin. */
+static bool sweep_began = false;
 static int64 sweep_from = 0;
 static TimestampTz sweep_rest_until = 0;
 
@@ -242,6 +243,9 @@ open_work_sweep(int n)
 
 	if (now < sweep_rest_until)
 		return 0;
+	if (!sweep_began)
+		sweep_from = rows_look_anywhere(TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, Anum_open_work_seq);
+	sweep_began = true;
 	removed = open_work_sweep_rows(n, &looked);
 	if (looked < n)
 	{

@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/column.h"
 #include "base/rows.h"
-#include "common/pg_prng.h"
 #include "flow/postponed.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -161,27 +160,6 @@ postponed_try_rows(PostponedRun *run, int64 after, int64 last)
 	MemoryContextDelete(each);
 }
 
-/* Returns a random number between those of the first and the last row, or 0 if there is no row. */
-static int64
-postponed_random_place(void)
-{
-	int64		first = 0;
-	int64		last = 0;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_DIRTY, AccessShareLock);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		first = rows_int8(&scan, Anum_consequence_no);
-	rows_end(&scan);
-	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_DIRTY, AccessShareLock);
-	rows_start(&scan);
-	if (rows_previous(&scan))
-		last = rows_int8(&scan, Anum_consequence_no);
-	rows_end(&scan);
-	return last <= first ? 0 : (int64) pg_prng_uint64_range(&pg_global_prng_state, first, last);
-}
-
 /*
  * The rows at the start may have to stay for as long as another transaction is
  * open, or for good, and must not keep the others from being handled.  So each
@@ -194,7 +172,7 @@ postponed_handle(int n, PostponedHandler handle, void *arg)
 	static bool began = false;
 	static int64 stopped_at;
 	PostponedRun run = {n, rows_nextval(SEQUENCE_QUEUE_NO), 0, 0, handle, arg};
-	int64		from = began ? stopped_at : postponed_random_place();
+	int64		from = began ? stopped_at : rows_look_anywhere(TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, Anum_consequence_no);
 
 	began = true;
 	run.tried = from;

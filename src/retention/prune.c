@@ -280,6 +280,7 @@ prune_batch(TimestampTz asked_before, int max_events)
 	TimestampTz before = prune_latest(asked_before);
 	PruneReport report = {0};
 
+	savepoint_defer_no_deletes();
 	if (prune_found(before, max_events, &report) > 0 && report.events == 0 && candidates_jump(before))
 		(void) prune_found(before, max_events, &report);
 	return report;

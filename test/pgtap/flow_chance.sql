@@ -1,7 +1,7 @@
 -- A due task that cannot be moved keeps no other from being moved, whether
 -- another transaction is in the way or a trigger of the user raises an error.
 \ir ../fixtures/tap.sql
-SELECT plan(14);
+SELECT plan(18);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -54,5 +54,33 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_timer_overdue
 DROP TRIGGER refuses ON clutch.events;
 SELECT fixture.at(150), clutch.tick() \g /dev/null
 SELECT is(fixture.state('task:bad3'), 'timed_out 1', 'and then tried again');
+
+-- ------------------------------------- messages and waiting tasks, from a first tick on
+CREATE FUNCTION fixture.refuses_others() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = '55P03', MESSAGE = 'not now';
+END $$;
+SELECT fixture.at(200) \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:ask' || n, thread_id => 'thread:1', task_id => 'task:ask' || n,
+	meta => '{"clutch": {"ttl_ms": 1000}}')) FROM generate_series(1, 3) n \g /dev/null
+SELECT fixture.ask('task:wait' || n, NULL, 'skill:w', run => 'run:w') FROM generate_series(1, 3) n \g /dev/null
+CREATE TRIGGER refuses_others AFTER INSERT ON clutch.events FOR EACH ROW
+	WHEN (NEW.type = 'chat.system' AND NEW.task_id = 'task:ask1' OR NEW.type = 'routing.decision' AND NEW.task_id = 'task:wait1') EXECUTE FUNCTION fixture.refuses_others();
+SELECT fixture.agent('wim', 9, '{skill:w}') \g /dev/null
+SELECT fixture.at(210), clutch.tick(), clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.events WHERE type = 'chat.system' AND task_id ~ 'ask'), 'task:ask2 task:ask3', 'a message that fails by chance holds up no other');
+SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.tasks WHERE status = 'assigned' AND run_id = 'run:w'), 'task:wait2 task:wait3', 'neither does a waiting task');
+DROP TRIGGER refuses_others ON clutch.events;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'chat.system' AND task_id = 'task:ask1'), 1::bigint, 'when nothing is in the way any more, the message follows at once');
+-- what was tried in vain is left out for some milliseconds
+DO $$
+BEGIN
+	FOR n IN 1..1000 LOOP
+		EXIT WHEN EXISTS (SELECT FROM clutch.task WHERE task_id = 'task:wait1' AND status = 'assigned');
+		PERFORM clutch.tick(), pg_sleep(0.01);
+	END LOOP;
+END $$;
+SELECT is(fixture.state('task:wait1'), 'assigned agent:wim 1', 'and the task soon after');
 SELECT is_empty('SELECT * FROM clutch.check()', 'the state is sound');
 SELECT * FROM finish();

@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(71);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -163,6 +163,21 @@ SELECT is(pg_temp.pruned(4 * 86400), 2::bigint, 'an event to which a row refers 
 SELECT is((SELECT string_agg(id, ' ') FROM clutch.events WHERE run_id = 'run:talk'), 'noted', 'namely this one');
 SELECT is((SELECT count(*) FROM cascading), 0::bigint, 'rows that follow by ON DELETE CASCADE go with theirs');
 DROP TABLE note, cascading;
+CREATE SCHEMA fixture_late;
+CREATE TABLE fixture_late.note (event_id text, run_id text, FOREIGN KEY (event_id, run_id) REFERENCES clutch.events DEFERRABLE INITIALLY DEFERRED);
+SELECT pg_temp.say('free') \g /dev/null
+INSERT INTO fixture_late.note VALUES ('noted', 'run:talk');
+SELECT is(clutch.prune(timestamptz '2026-01-01 12:00:00Z' + 4 * 86400 * interval '1 s'), 1::bigint, 'the same holds if the foreign key is deferred');
+BEGIN;
+DELETE FROM fixture_late.note;
+INSERT INTO fixture_late.note VALUES ('soon', 'run:talk');
+SELECT pg_temp.say('soon') \g /dev/null
+SELECT lives_ok($$SELECT clutch.prune('2026-01-01 12:00:00Z')$$, 'in a transaction block, it waits for the end');
+COMMIT;
+SELECT is((SELECT string_agg(event_id, ' ') FROM fixture_late.note), 'soon', 'as its own rows may');
+DROP SCHEMA fixture_late CASCADE;
+SELECT pg_temp.pruned(4 * 86400) \g /dev/null
+SELECT pg_temp.say('noted') \g /dev/null
 CREATE TABLE removed (id text);
 CREATE FUNCTION pg_temp.remove_more() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

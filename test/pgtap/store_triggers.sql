@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(48);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -197,7 +197,10 @@ SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.events W
 SELECT is((SELECT string_agg(status, ' ' ORDER BY agent_id) FROM clutch.agents WHERE agent_id LIKE 'agent:still%'), 'READY UNAVAILABLE UNAVAILABLE', 'nor does an agent that cannot be declared lost');
 DROP TRIGGER refuse ON clutch.events;
 SELECT clutch.tick() \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'chat.system' AND task_id = 'task:ask1'), 1::bigint, 'until nothing refuses it');
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'chat.system' AND task_id = 'task:ask1'), 0::bigint, 'it is left alone for a minute');
+SET clutch.clock = '2099-01-01T06:01:00Z';
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.events WHERE type = 'chat.system' AND task_id = 'task:ask1'), 1::bigint, 'and then told');
 
 -- the same with a deferred trigger: the agent keeps its task
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:dim", "capabilities": [{"id": "skill:dim"}]}') \g /dev/null
@@ -209,6 +212,31 @@ SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events WHERE task_id = 'task:dim'), 'task.request routing.decision', 'an agent that a deferred trigger keeps from being declared lost keeps its task');
 DROP TRIGGER refuse ON clutch.events;
 SET clutch.heartbeat_interval = 0;
+RESET client_min_messages;
+
+-- --------------------------------------- one that refuses a request of a rule
+SET client_min_messages = error;
+INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('each', 'chat.message', '{"each": "$.payload.items[*]", "to": "agent:ken", "payload": {"x": "$.item"}}');
+CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	WHEN (NEW.type = 'task.request' AND NEW.envelope #>> '{payload,x}' = '2') EXECUTE FUNCTION pg_temp.refuse();
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:each', payload => '{"items": [1, 2, 3]}')) \g /dev/null
+SELECT is((SELECT string_agg(envelope #>> '{payload,x}', ' ' ORDER BY seq) FROM clutch.events WHERE run_id = 'run:each' AND type = 'task.request'), '1 3',
+	'a deferred trigger that refuses one request of a rule does not refuse the others');
+SELECT is_empty('SELECT FROM clutch.consequence', 'and nothing is tried again');
+DROP TRIGGER refuse ON clutch.events;
+DELETE FROM clutch.routing_rule;
+
+-- ------------------------------------------------- triggers that are not deferred for once
+CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	WHEN (NEW.id = 'msg_refused') EXECUTE FUNCTION pg_temp.refuse();
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:amy", "capabilities": [{"id": "skill:amy"}]}') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:amy}', run_id => 'run:at-once', task_id => 'task:at-once')) \g /dev/null
+BEGIN;
+SET CONSTRAINTS ALL IMMEDIATE;
+SELECT is((SELECT task_id FROM clutch.claim('agent:amy')), 'task:at-once', 'a claim after SET CONSTRAINTS ... IMMEDIATE');
+SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', id => 'msg_refused', task_id => 'task:refused'))$$, 'not task:refused', 'does not undo it');
+ROLLBACK;
+DROP TRIGGER refuse ON clutch.events;
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');

@@ -140,19 +140,17 @@ $node->safe_psql('postgres', 'ALTER TABLE clutch.timer RENAME TO hidden');
 $node->reload;
 $node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist\n.*HINT:.*\n.*CONTEXT:  clutch worker of database postgres\n/, $log);
 ok(1, 'what goes wrong is in the log');
-# whatever may have repaired it ends the pause, which would be a minute after so many errors
+# whatever may have repaired it ends the pause; otherwise, the pauses would take half an hour, which is more than a test may
 foreach my $repair ([ 'a reload', sub { $node->reload } ],
 	[ 'ALTER EXTENSION', sub { $node->safe_psql('postgres', 'ALTER EXTENSION clutch DROP VIEW clutch.costs; ALTER EXTENSION clutch ADD VIEW clutch.costs') } ])
 {
-	my $began = time;
-
-	foreach my $round (1 .. 6)
+	foreach my $round (1 .. 30)
 	{
 		$log = -s $node->logfile;
 		$repair->[1]->();
 		$node->wait_for_log(qr/ERROR:  relation "clutch.timer" does not exist/, $log);
 	}
-	cmp_ok(time - $began, '<', 25, "$repair->[0]: the worker looks at once");
+	ok(1, "$repair->[0]: the worker looks at once");
 }
 $node->safe_psql('postgres', 'ALTER TABLE clutch.hidden RENAME TO timer');
 ask_in_vain($node, 'postgres', 'task:after_error');

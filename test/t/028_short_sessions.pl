@@ -65,4 +65,26 @@ ask_session($open[0], 'COMMIT;');
 end_session($_) foreach @open;
 until_true('SELECT clutch.tick()', 'SELECT NOT EXISTS (SELECT FROM clutch.consequence)', 'until they can be');
 
+# ------------------------------------------------------ what a trigger refuses
+# It refuses the first of each: a decision, an acceptance, the loss of an agent, and more notices than a tick sends.
+sql(q{CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not %', NEW.task_id; END $$;
+	CREATE TRIGGER refuse AFTER INSERT ON clutch.events FOR EACH ROW
+		WHEN (NEW.type = 'chat.system' AND NEW.task_id ~ 'mute' OR NEW.type = 'routing.decision' AND NEW.task_id = 'task:wait1' OR
+			NEW.type = 'task.accept' AND NEW.task_id = 'task:get1' OR NEW.type = 'agent.heartbeat' AND NEW.envelope::text ~ 'agent:still1') EXECUTE FUNCTION refuse();
+	SELECT count(clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => 'run:ask', thread_id => 'thread:1',
+		task_id => CASE WHEN n > 12 THEN 'task:heard' ELSE 'task:mute' END || n, meta => '{"clutch": {"ttl_ms": 1}}'))) FROM generate_series(1, 14) n;
+	SELECT count(clutch.send(ask('task:get' || n, 'agent:ken', run => 'run:get'))) FROM generate_series(1, 2) n;
+	SELECT count(clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:w}', run_id => 'run:wait', thread_id => 'thread:1',
+		task_id => 'task:wait' || n))) FROM generate_series(1, 2) n;
+	SELECT clutch.set_status('agent:ken', 'READY');
+	SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:still' || n, 'capabilities', '[{"id": "skill:still"}]'::jsonb,
+		'limits', '{"heartbeat_sec": 1}'::jsonb))) FROM generate_series(1, 2) n;
+	SET clutch.tick_batch = 1;
+	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:wim', 'capabilities', '[{"id": "skill:w"}]'::jsonb,
+		'limits', '{"max_concurrency": 9}'::jsonb))});
+is(sql(q{SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:ken', 9)}), 'task:get2', 'the first claim of a session passes over what is refused');
+until_true('SELECT clutch.tick()', q{SELECT count(*) = 1 FROM clutch.tasks WHERE run_id = 'run:wait' AND status = 'assigned'}, 'the other waiting task is given out');
+until_true('SELECT clutch.tick()', q{SELECT count(*) = 2 FROM clutch.events WHERE type = 'chat.system' AND task_id ~ 'heard'}, 'the other senders are told');
+until_true('SELECT clutch.tick()', q{SELECT status = 'UNAVAILABLE' FROM clutch.agents WHERE agent_id = 'agent:still2'}, 'the other agent is declared lost');
+
 done_testing();
