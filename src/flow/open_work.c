@@ -245,8 +245,13 @@ open_work_sweep(int n)
 		return 0;
 	if (!sweep_began)
 		sweep_from = rows_look_anywhere(TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, Anum_open_work_seq);
-	sweep_began = true;
 	removed = open_work_sweep_rows(n, &looked);
+	if (looked < n && !sweep_began)
+	{
+		sweep_from = 0;
+		removed += open_work_sweep_rows(n, &looked);
+	}
+	sweep_began = true;
 	if (looked < n)
 	{
 		sweep_from = 0;
