@@ -197,10 +197,14 @@ intake_request(Event *event)
 
 	if (dedup_seen(event))
 		return false;
-	task = intake_request_create(event, depth);
-	if (task == NULL)
+	while ((task = intake_request_create(event, depth)) == NULL)
 	{
-		intake_take_second_request(event, task_lock(request->task_id));
+		Task	   *existing = task_lock(request->task_id);
+
+		/* while we waited for the lock, a prune may have removed it */
+		if (existing == NULL)
+			continue;
+		intake_take_second_request(event, existing);
 		return true;
 	}
 	open_work_add_request(request->task_id, event->seq, "");
