@@ -4,7 +4,8 @@
 COMMENT ON TYPE clutch.receipt IS 'what the database returns for an event that was sent: the event that is in the log now';
 COMMENT ON SEQUENCE clutch.event_seq IS 'the places in the log';
 COMMENT ON SEQUENCE clutch.queue_no IS 'the order in which tasks became ready or began to wait';
-COMMENT ON SEQUENCE clutch.last_tick IS 'about when clutch.tick() was last called, as a number of microseconds since 2000';
+COMMENT ON SEQUENCE clutch.last_tick IS 'about when clutch.tick() was last called, in seconds since 1970';
+COMMENT ON SEQUENCE clutch.copy_begun IS 'has a value as soon as something has been written in this copy of the database; not dumped';
 
 COMMENT ON TABLE clutch.agent_registry IS 'state: the registered agents with their cards; clutch.agents shows more';
 COMMENT ON TABLE clutch.agent_heartbeat IS 'state: when each agent was last heard of; not derived from the log';

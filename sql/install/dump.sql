@@ -9,7 +9,7 @@ BEGIN
 	FOR member IN
 		SELECT c.oid FROM pg_catalog.pg_class c
 		WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace
-		  AND c.relkind IN ('r', 'S')
+		  AND c.relkind IN ('r', 'S') AND c.relname OPERATOR(pg_catalog.<>) 'copy_begun'
 		ORDER BY c.oid
 	LOOP
 		-- If a role was dropped, its OID is left as a number, which would mean

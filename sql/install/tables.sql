@@ -359,6 +359,11 @@ $$;
 -- because a row that is updated every few seconds would have to be vacuumed.
 CREATE SEQUENCE clutch.last_tick AS bigint;
 
+-- Has anything been written in this copy of the database?  It has no value
+-- before.  A dump leaves it out (dump.sql), so while it is being restored, the
+-- worker waits.
+CREATE SEQUENCE clutch.copy_begun AS bigint;
+
 -- The copies of this database.  A restored one begins a new epoch.  A promoted
 -- one stays in its epoch, but on a new timeline, whose transactions begin at
 -- first_xid.  If the first writers on a timeline have each inserted a row, the

@@ -22,6 +22,10 @@ CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
 ALTER TABLE clutch.agent_slot ALTER COLUMN agent_id SET (n_distinct = -0.05);
 
+-- The database is in use, unless nothing has ever been sent in it.
+CREATE SEQUENCE clutch.copy_begun AS bigint;
+SELECT pg_catalog.setval('clutch.copy_begun', 1) WHERE EXISTS (SELECT FROM clutch.epoch);
+
 -- Since when a task that cannot be moved has been due.
 ALTER TABLE clutch.timer ADD COLUMN due_since timestamptz;
 

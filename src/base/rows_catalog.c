@@ -40,7 +40,7 @@ static const struct
 static const char *const index_names[NUM_STATE_INDEXES] = {STATE_INDEXES(INDEX_ENTRY)};
 
 static const char *const sequence_names[NUM_STATE_SEQUENCES] = {
-	"event_seq", "queue_no", "last_tick"
+	"event_seq", "queue_no", "last_tick", "copy_begun"
 };
 
 int
@@ -263,17 +263,19 @@ rows_expect_writing(void)
 
 /*
  * Requests a lock unless this transaction holds it already.  A lock for
- * reading is requested as one for writing after rows_expect_writing.
+ * reading is requested as one for writing after rows_expect_writing.  Returns
+ * the lock that was taken, or NoLock.
  */
-static void
+static LOCKMODE
 rows_request_lock(Oid relid, LOCKMODE mode)
 {
 	if (mode == AccessShareLock && writing_generation == lock_generation)
 		mode = RowExclusiveLock;
 	if (rows_lock_is_held(relid, mode))
-		return;
+		return NoLock;
 	LockRelationOid(relid, mode);
 	rows_note_held_lock(relid, mode);
+	return mode;
 }
 
 /*
@@ -288,16 +290,16 @@ rows_open(StateTable table, LOCKMODE lock)
 	for (;;)
 	{
 		Oid			relid = rows_table_oid(table);
-		Relation	rel;
+		LOCKMODE	taken = rows_request_lock(relid, lock);
+		Relation	rel = RelationIdGetRelation(relid);
 
-		rows_request_lock(relid, lock);
-		rel = RelationIdGetRelation(relid);
 		if (rel != NULL)
 		{
 			pgstat_init_relation(rel);
 			return rel;
 		}
-		UnlockRelationOid(relid, lock);
+		if (taken != NoLock)
+			UnlockRelationOid(relid, taken);
 		rows_forget_held_locks();
 		rows_forget_relation_oid((Datum) 0, relid);
 	}

@@ -46,10 +46,9 @@ restored_epoch(void)
 	int			epoch = epoch_current(&is_new);
 
 	if (is_new)
-	{
 		restored_void_leases();
-		/* until now, the worker has left everything that is due alone */
+	/* until now, the worker has left everything that is due alone */
+	if (epoch_begin_copy() || is_new)
 		notify_due(clock_now());
-	}
 	return epoch;
 }

@@ -216,12 +216,39 @@ epoch_look(void)
 	return newest.epoch + !epoch_is_this_system(&newest);
 }
 
+/*
+ * A dump that is restored in its own cluster has the row of the current epoch
+ * as soon as that table is loaded, so a sequence that dumps leave out tells
+ * whether anybody has written here.  Base backups and databases with this one
+ * as their template have it, too.
+ */
+static bool
+epoch_copy_has_begun(void)
+{
+	return rows_sequence_get(SEQUENCE_COPY_BEGUN) != 0;
+}
+
+bool
+epoch_begin_copy(void)
+{
+	static Oid	begun_relation = InvalidOid;
+	bool		is_first;
+
+	if (begun_relation == rows_table_oid(TABLE_EPOCH))
+		return false;
+	is_first = !epoch_copy_has_begun();
+	if (is_first)
+		rows_sequence_set(SEQUENCE_COPY_BEGUN, 1);
+	begun_relation = rows_table_oid(TABLE_EPOCH);
+	return is_first;
+}
+
 bool
 epoch_has_begun(void)
 {
 	EpochRow	newest = epoch_read_newest(ROWS_LATEST);
 
-	return epoch_is_this_system(&newest);
+	return epoch_is_this_system(&newest) && epoch_copy_has_begun();
 }
 
 int64

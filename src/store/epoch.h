@@ -43,9 +43,16 @@ extern int	epoch_look(void);
 
 /*
  * Returns false if nothing has been written in this copy of the database yet,
- * so that a dump may still be being restored into it.
+ * so that a dump may still be being restored into it, also one of another
+ * database of this cluster.
  */
 extern bool epoch_has_begun(void);
+
+/*
+ * Notes that something is being written in this copy of the database.  Returns
+ * true if it is the first time.  This is not undone by a rollback.
+ */
+extern bool epoch_begin_copy(void);
 
 /*
  * Returns the system identifier of the copy to which an epoch belongs, or 0 if

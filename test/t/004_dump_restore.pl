@@ -196,6 +196,22 @@ wait_for_worker($watched, 'fresh', 'a worker where nobody has written');
 $watched->safe_psql('fresh', q{SET clutch.clock = '2000-01-01T00:00:00Z';
 	SELECT clutch.schedule('first', '* * * * *', clutch.envelope('chat.message', 'agent:ui'))});
 ok($watched->poll_query_until('fresh', 'SELECT runs > 0 FROM clutch.schedule'), 'the first to write may be a schedule');
+
+# The same holds beside the original, in its own cluster and epoch.
+$watched->safe_psql('fresh', q{SELECT clutch.schedule('yearly', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui'))});
+$watched->command_ok([ 'pg_dump', '-Fc', '-f', "$dir/fresh.dump", '-d', $watched->connstr('fresh') ], 'dump of a database with a worker');
+$watched->safe_psql('postgres', 'CREATE DATABASE twin');
+$watched->command_ok([ 'pg_restore', '-e', '-d', $watched->connstr('twin'), "$dir/fresh.dump" ], 'restored beside the original');
+wait_for_worker($watched, 'twin', 'a worker in the twin');
+$watched->safe_psql('twin', q{UPDATE clutch.schedule SET next_at = '2000-01-01' WHERE name = 'yearly'});
+my $reloaded = $watched->safe_psql('twin', 'SELECT now() FROM pg_reload_conf()');
+ok($watched->poll_query_until('postgres', "SELECT state = 'idle' AND state_change > '$reloaded' FROM pg_stat_activity WHERE backend_type = 'clutch worker' AND datname = 'twin'"),
+	'which looks at all that it has to do');
+is($watched->safe_psql('twin', q{SELECT runs FROM clutch.schedule WHERE name = 'yearly'}), '0', 'and does nothing, since the restore may not be complete');
+is($watched->safe_psql('twin', 'SELECT last_value, is_called FROM clutch.copy_begun'), '1|f', 'a dump does not say that its copy has begun');
+$watched->safe_psql('twin', q{SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui'))});
+ok($watched->poll_query_until('twin', q{SELECT runs = 1 FROM clutch.schedule WHERE name = 'yearly'}), 'until somebody sends something');
+is($watched->safe_psql('twin', 'SELECT max(epoch) FROM clutch.events'), '1', 'in the same epoch');
 $watched->stop;
 
 # ------------------------------------------------- the leases of the copy
