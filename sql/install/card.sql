@@ -86,7 +86,7 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	AS $$
 	-- if several would have the same name, only the first is returned; otherwise each import would change it
 	-- back and forth
-	SELECT DISTINCT ON (1) regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), '[\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
+	SELECT DISTINCT ON (1) regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), E'[\\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
 	FROM (SELECT l.value ->> 'name' AS name, l.value, l.place
 		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
 		  UNION ALL
@@ -118,7 +118,7 @@ BEGIN
 	ELSIF EXISTS (
 		SELECT FROM clutch.agent_registry r, LATERAL clutch.card_schemas(r.card) AS c
 		WHERE r.agent_id <> card_schema_name.agent_id AND c.payload_type = card_schema_name.payload_type
-			  AND starts_with(card_schema_name.payload_type, regexp_replace(substr(r.agent_id, 7), '[\s/@]', '_', 'g') || '.')
+			  AND starts_with(card_schema_name.payload_type, regexp_replace(substr(r.agent_id, 7), E'[\\s/@]', '_', 'g') || '.')
 			  AND NOT EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = c.payload_type || '.' || left(md5(r.agent_id), 12))) THEN
 		RETURN own;
 	END IF;
@@ -245,7 +245,7 @@ BEGIN
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
 			-- tells which of the schemas in the document is meant
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, '\', '\\'))),
+			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, E'\\', E'\\\\'))),
 				DETAIL = detail, HINT = hint;
 		END;
 		IF s.payload_type <> s.plain AND s.registered IS NULL THEN

@@ -38,12 +38,12 @@ UNION ALL
 SELECT 'ADAPTER_BROKEN', pg_catalog.format('adapter %s names the function %s(%s) that returns %s, which does not exist', a.name, f.name, f.arguments, f.result) COLLATE "default",
 	   'Create the function, or delete the row of the adapter from clutch.adapter.'
 FROM clutch.adapter a
-CROSS JOIN LATERAL (VALUES (a.can_handle, 'jsonb', 'boolean'), (a.inbound, 'jsonb, jsonb', 'jsonb'), (a.outbound, 'jsonb', 'jsonb')) AS f(name, arguments, result)
+CROSS JOIN LATERAL (VALUES (a.can_handle, 1, 'jsonb', 'boolean'), (a.inbound, 2, 'jsonb, jsonb', 'jsonb'), (a.outbound, 1, 'jsonb', 'jsonb')) AS f(name, narguments, arguments, result)
 WHERE f.name IS NOT NULL AND NOT EXISTS (
 	SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 	WHERE p.proname = ANY (pg_catalog.string_to_array(pg_catalog.replace(f.name, '"', '') || '.' || pg_catalog.lower(f.name), '.'))
 	  AND n.nspname || '.' || p.proname = ANY (ARRAY[pg_catalog.replace(f.name, '"', ''), pg_catalog.lower(f.name)])
-	  AND pg_catalog.oidvectortypes(p.proargtypes) = f.arguments AND pg_catalog.format_type(p.prorettype, NULL) = f.result)
+	  AND p.pronargs = f.narguments AND 'jsonb'::regtype = ALL (p.proargtypes) AND p.prorettype = f.result::regtype)
 UNION ALL
 -- A restore or DROP OWNED BY leaves rows with the OID of a role that was dropped.
 SELECT 'ROLE_GONE', pg_catalog.format('role %s, which %s, does not exist any more', g.role, g.what) COLLATE "default", g.remedy COLLATE "default"
@@ -113,6 +113,27 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner, string_agg(w.privilege, ',
 	ON m.class = d.classid AND m.oid = d.objid AND m.owner = e.extowner
 CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
+UNION ALL
+-- Whoever may write a state table may, for example, speak for any agent.  PUBLIC has no right on anything.
+SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no clutch.grant_... function grants', g.grantee, g.privileges, pg_catalog.lower(g.kind), g.name) COLLATE "default",
+	   pg_catalog.format('REVOKE %s ON %s %s FROM %s;', g.privileges, g.kind, g.name, g.grantee) COLLATE "default"
+FROM (
+	SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, string_agg(DISTINCT a.privilege_type, ', ') AS privileges,
+		   CASE c.relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind, c.oid::regclass::text AS name
+	FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+	WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'v', 'S') AND a.grantee <> c.relowner
+	  AND (a.grantee = 0 OR c.relkind <> 'v' AND a.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE') AND
+		   -- those that operators write by hand, and the log, which its triggers guard
+		   c.relname NOT IN ('events', 'group_member', 'registry_document', 'adapter', 'retry_policy', 'quota', 'routing_rule', 'endpoint'))
+	GROUP BY a.grantee, c.oid, c.relkind
+	UNION ALL
+	SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, 'EXECUTE', 'FUNCTION', p.oid::regprocedure::text
+	FROM pg_catalog.pg_proc p CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) AS a
+	WHERE p.pronamespace = 'clutch'::regnamespace AND a.grantee <> p.proowner
+	  AND EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
+	  -- calls contain what was made from secrets
+	  AND (a.grantee = 0 OR p.proname IN ('outbox_claim', 'outbox_done') AND
+		   NOT EXISTS (SELECT FROM clutch.privilege r WHERE r.grantee = a.grantee AND r.privilege = 'gateway'))) AS g
 UNION ALL
 -- The library refuses these two if it is preloaded.
 SELECT 'NOT_LOGGED', pg_catalog.format('%s %s is not written to WAL, so it is lost in a crash', o.type, o.identity) COLLATE "default",

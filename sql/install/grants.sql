@@ -47,7 +47,7 @@ UNION ALL
 SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
 WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
-  AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE 'grant\_%'
+  AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE E'grant\\_%'
   AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows', 'count_more')
   -- calls contain what was made from secrets
   AND p.proname NOT IN ('outbox_claim', 'outbox_done');
@@ -509,22 +509,36 @@ BEGIN
 END
 $$;
 
--- By default, PUBLIC can execute every function.  Here PUBLIC is granted
--- nothing.  Objects that have a list of privileges already are left alone,
--- because REVOKE in a script of an extension would record what users have
--- granted as the extension's initial privileges.
+-- By default, PUBLIC can execute every function, and ALTER DEFAULT PRIVILEGES may have
+-- given any role any right.  Here nobody but the owner has any.  Objects for which a
+-- script of the extension has done this before have initial privileges.  They are left
+-- alone, because REVOKE here would record what users have granted as the extension's.
 DO $$
 DECLARE
-	r record;
+	change text;
 BEGIN
-	FOR r IN SELECT c.oid::regclass AS relation, c.relkind FROM pg_catalog.pg_class c
-			 WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace
-			   AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::"char"[]) AND c.relacl IS NULL LOOP
-		EXECUTE pg_catalog.format('REVOKE ALL ON %s %s FROM PUBLIC', CASE WHEN r.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, r.relation);
-	END LOOP;
-	FOR r IN SELECT p.oid::regprocedure AS function FROM pg_catalog.pg_proc p
-			 WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace AND p.proacl IS NULL LOOP
-		EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', r.function);
+	FOR change IN
+		SELECT pg_catalog.format('REVOKE ALL ON %s %s FROM %s', m.kind, m.name,
+				CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::text END)
+		FROM (SELECT 'pg_catalog.pg_class'::regclass, c.oid, c.oid::regclass::text, c.relowner,
+					 CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+					 c.relacl
+			  FROM pg_catalog.pg_class c
+			  WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::"char"[])
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.oid::regprocedure::text, p.proowner, 'FUNCTION',
+					 p.proacl
+			  FROM pg_catalog.pg_proc p WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace) AS m(class, oid, name, owner, kind, acl)
+		-- PUBLIC in any case, so that there are initial privileges
+		CROSS JOIN LATERAL (SELECT 0::oid UNION SELECT x.grantee FROM pg_catalog.aclexplode(m.acl) AS x) AS a(grantee)
+		WHERE a.grantee OPERATOR(pg_catalog.<>) m.owner
+		  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+			WHERE d.classid OPERATOR(pg_catalog.=) m.class AND d.objid OPERATOR(pg_catalog.=) m.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+			  AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass AND e.extname OPERATOR(pg_catalog.=) 'clutch')
+		  AND NOT EXISTS (SELECT FROM pg_catalog.pg_init_privs i
+			WHERE i.classoid OPERATOR(pg_catalog.=) m.class AND i.objoid OPERATOR(pg_catalog.=) m.oid AND i.objsubid OPERATOR(pg_catalog.=) 0)
+	LOOP
+		EXECUTE change;
 	END LOOP;
 END
 $$;

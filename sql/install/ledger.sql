@@ -43,7 +43,7 @@ FROM clutch.checkpoint c
 LEFT JOIN LATERAL (
 	SELECT E'\n' || pg_catalog.string_agg(pg_catalog.format(E'%s %s %s\n', pg_catalog.chr(8212), g.signer,
 			pg_catalog.translate(pg_catalog.encode(
-				pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(g.signer, 'UTF8') || '\x0a01'::bytea || g.public_key), 1, 4)
+				pg_catalog.substr(pg_catalog.sha256(pg_catalog.convert_to(g.signer, 'UTF8') || E'\\x0a01'::bytea || g.public_key), 1, 4)
 				|| g.signature, 'base64'), E'\n', '')), '' ORDER BY g.added_at, g.signer) AS lines
 	FROM clutch.checkpoint_signature g WHERE g.size = c.size) s ON true;
 COMMENT ON VIEW clutch.checkpoints IS

@@ -129,7 +129,7 @@ BEGIN
 			MESSAGE = format('invalid name of a secret "%s"', set_endpoint_secret.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
 			HINT = 'A name begins with a lower-case letter, and consists of at most 63 lower-case letters, digits, hyphens and underscores.';
-	ELSIF set_endpoint_secret.value ~ '[\r\n]' OR set_endpoint_secret.value = '' THEN
+	ELSIF set_endpoint_secret.value ~ E'[\r\n]' OR set_endpoint_secret.value = '' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = 'invalid secret',
 			DETAIL = '[{"argument": "value", "code": "WRONG_FORMAT"}]',

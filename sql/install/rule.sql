@@ -82,7 +82,7 @@ FROM unnest('{task.request,task.progress,task.result,task.error,tool.call,tool.r
 UNION ALL
 SELECT 'multiagent-1.0 next actions of ' || t.type, 500, t.type, NULL, NULL, 'exists($.payload.outputs.next_actions[*])',
 	   NULL, NULL, NULL, NULL, NULL, NULL,
-	   '{"each": "$.payload.outputs.next_actions[*]", "where": "strict $ ? (@.type() == \"object\" && @.task != null && !(@.task.type() == \"string\" && !(@.task like_regex \"\\\\S\")))", "opt_in": true, "payload": "$.item", "meta": {"multiagent": {"intent": "$.item.intent"}}}', 'multiagent-1.0'
+	   $json${"each": "$.payload.outputs.next_actions[*]", "where": "strict $ ? (@.type() == \"object\" && @.task != null && !(@.task.type() == \"string\" && !(@.task like_regex \"\\\\S\")))", "opt_in": true, "payload": "$.item", "meta": {"multiagent": {"intent": "$.item.intent"}}}$json$, 'multiagent-1.0'
 FROM unnest('{task.progress,task.result,tool.result}'::text[]) AS t(type)
 $$;
 COMMENT ON FUNCTION clutch.multiagent_rules() IS

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(35);
+SELECT plan(38);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -62,6 +62,27 @@ END $$;
 SELECT is(pg_temp.lacking(), 'none', 'the hints give them back');
 ROLLBACK;
 DROP ROLE check_owner;
+
+-- ------------------------------------------------------------- too many rights
+CREATE ROLE check_app;
+SELECT clutch.grant_agent('check_app', 'agent:check'), clutch.grant_operator('check_app'), clutch.grant_gateway('check_app') \g /dev/null
+GRANT INSERT ON clutch.routing_rule TO check_app;
+SELECT is_empty('SELECT * FROM clutch.check()', 'what clutch grants is no fault, nor what operators may write anyway');
+SELECT clutch.revoke_gateway('check_app') \g /dev/null
+GRANT INSERT, SELECT ON clutch.principal TO check_app;
+GRANT SELECT ON clutch.tasks TO PUBLIC;
+GRANT EXECUTE ON FUNCTION clutch.version() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION clutch.outbox_claim(integer, interval) TO check_app;
+SELECT results_eq($$SELECT code || ': ' || hint FROM clutch.check() ORDER BY 1$$, $$VALUES
+	('PRIVILEGE_TOO_WIDE: REVOKE EXECUTE ON FUNCTION clutch.outbox_claim(integer,interval) FROM check_app;'),
+	('PRIVILEGE_TOO_WIDE: REVOKE EXECUTE ON FUNCTION clutch.version() FROM PUBLIC;'),
+	('PRIVILEGE_TOO_WIDE: REVOKE INSERT ON TABLE clutch.principal FROM check_app;'),
+	('PRIVILEGE_TOO_WIDE: REVOKE SELECT ON TABLE clutch.tasks FROM PUBLIC;')$$, 'rights with which a role could get any other are reported');
+SELECT is(pg_temp.mend(), 'sound', 'the hints take them away');
+REVOKE INSERT ON clutch.routing_rule FROM check_app;
+SELECT clutch.revoke_agent('check_app', 'agent:check'), clutch.revoke_operator('check_app') \g /dev/null
+REVOKE ALL ON clutch.principal FROM check_app;
+DROP ROLE check_app;
 
 -- -------------------------------------------------------------- persistence
 ALTER TABLE clutch.events SET UNLOGGED;

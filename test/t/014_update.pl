@@ -49,6 +49,20 @@ foreach my $update ([ 'updated', '0.1.0' ], [ 'updated_0_2_0', '0.2.0' ])
 	is_sound($node, $db, "a database updated from $version");
 }
 
+# ----------------------------------------------------------- where it is installed
+# Default privileges of the role that creates it, and settings of the session, make no difference.
+$node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', 'CREATE DATABASE odd', 'CREATE DATABASE odd_0_2_0',
+	map { "ALTER DATABASE $_ SET standard_conforming_strings = off" } qw(odd odd_0_2_0);
+my $defaults = join ';', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app_default" } qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
+$node->safe_psql('odd', "$defaults; CREATE EXTENSION clutch");
+$node->safe_psql('odd_0_2_0', "CREATE EXTENSION clutch VERSION '0.2.0'; $defaults; ALTER EXTENSION clutch UPDATE");
+foreach my $db (qw(odd odd_0_2_0))
+{
+	my %odd = map { $_ => 1 } split /\n/, catalog_of($db);
+	is(join("\n", grep { !$odd{$_} } sort keys %fresh), '', "$db: where roles get privileges by default, the same is made");
+	is(join("\n", grep { !$fresh{$_} } sort keys %odd), '', 'and they get none');
+}
+
 # --------------------------------------------------------------------- owners
 # As docs/operations.md says, the owner need not be a superuser, and another role updates.
 $node->safe_psql('postgres', "CREATE DATABASE $_") foreach qw(owned owned_0_1_0 owned_0_2_0);

@@ -2,6 +2,7 @@
 -- same for two databases whose extensions are the same.  One line for each fact,
 -- "what: name: fact".
 SET search_path = pg_catalog;
+SET standard_conforming_strings = on;
 WITH member AS (
 	SELECT d.classid, d.objid FROM pg_depend d
 	WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'

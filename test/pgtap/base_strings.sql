@@ -1,0 +1,11 @@
+-- Functions whose bodies are read when they are first called do not depend on
+-- how the session writes strings.
+\ir ../fixtures/tap.sql
+SELECT plan(4);
+SET escape_string_warning = off;
+SET standard_conforming_strings = off;
+SELECT lives_ok($$SELECT clutch.import_card('{"tools": [{"name": "use", "description": "d", "inputSchema": {"type": "object"}}]}', 'agent:class s')$$, 'a card is imported');
+SELECT lives_ok($$SELECT clutch.import_registry('{"version": "3.0", "agents": {"cook": {"description": "d", "signals": ["x"]}}}')$$, 'and a registry');
+SELECT lives_ok($$SELECT clutch.install_rules('multiagent-1.0')$$, 'and a set of rules is installed');
+SELECT is((SELECT string_agg(DISTINCT payload_type, ' ') FROM clutch.payload_type WHERE payload_type LIKE 'cla%'), 'class_s.use.input', 'no name loses a letter');
+SELECT * FROM finish();
