@@ -334,7 +334,7 @@ admit_announce(const Event *event)
 bool
 admit_envelope(Jsonb *document, Event *event)
 {
-	event->internal = event_take_internal();
+	event_take_awaited(document, event);
 	read_envelope(document, event);
 	stamp(event);
 	if (!check_sender(event))
@@ -349,7 +349,7 @@ admit_envelope(Jsonb *document, Event *event)
 	suspend_hear(event);
 	emission_note(event);
 	admit_announce(event);
-	event_leave_receipt(event->seq, event->received_at, event->envelope.id, false,
+	event_leave_receipt(event, event->seq, event->received_at, event->envelope.id, false,
 						event->envelope.run_id, event->envelope.task_id, event->late);
 	return true;
 }

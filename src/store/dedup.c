@@ -172,9 +172,9 @@ typedef enum DedupSight
 } DedupSight;
 
 static void
-dedup_leave_receipt(const RowScan *scan)
+dedup_leave_receipt(const Event *event, const RowScan *scan)
 {
-	event_leave_receipt(rows_int8(scan, Anum_event_seq),
+	event_leave_receipt(event, rows_int8(scan, Anum_event_seq),
 						rows_timestamp(scan, Anum_event_received_at),
 						rows_text(scan, Anum_event_id), true,
 						rows_text(scan, Anum_event_run_id),
@@ -207,7 +207,7 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 			dedup_check_same_command(event, first, rows_text(scan, Anum_event_type), seq);
 		else
 			dedup_check_same_id(event, first, seq);
-		dedup_leave_receipt(scan);
+		dedup_leave_receipt(event, scan);
 	}
 	rows_end(scan);
 	return sight;
@@ -331,7 +331,7 @@ dedup_report_seen(const Event *event, int attempt, int64 seq)
 	}
 	if (found)
 	{
-		dedup_leave_receipt(&scan);
+		dedup_leave_receipt(event, &scan);
 		dedup_drop_guards();
 	}
 	rows_end(&scan);

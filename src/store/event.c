@@ -12,6 +12,7 @@
 #include "access/xact.h"
 #include "base/clock.h"
 #include "base/column.h"
+#include "base/document.h"
 #include "base/owner.h"
 #include "base/query.h"
 #include "base/rows.h"
@@ -32,19 +33,19 @@
 
 /*
  * Set while one of our functions inserts a row and waits for its receipt; NULL
- * during an INSERT by a user.  Keeping just the last receipt would not do,
- * because users' AFTER triggers may send events before the insertion is over.
+ * during an INSERT by a user.  Triggers of users may insert other events before
+ * the row gets to our trigger, and after it, so rows are told apart by their
+ * IDs.
  */
 typedef struct Awaited
 {
 	MemoryContext context;
+	Slice		id;				/* of the envelope; absent if no other can come first */
+	bool		is_internal;	/* is the row one of event_append's? */
 	Receipt		receipt;
 } Awaited;
 
 static Awaited *awaited = NULL;
-
-/* Is the next row that the trigger sees one of event_append's? */
-static bool next_is_internal = false;
 
 /*
  * Fills in the texts.  One piece of memory holds all of them, because an
@@ -155,12 +156,12 @@ event_read_of_run(Slice id, Slice run_id, RowSnapshot which)
 /* ---------------------------------------------------------------- receipts */
 
 void
-event_leave_receipt(int64 seq, TimestampTz received_at, Slice id, bool duplicate,
+event_leave_receipt(const Event *event, int64 seq, TimestampTz received_at, Slice id, bool duplicate,
 					Slice run_id, Slice task_id, bool late)
 {
 	MemoryContext old;
 
-	if (awaited == NULL)
+	if (!event->is_awaited || awaited == NULL)
 		return;
 	old = MemoryContextSwitchTo(awaited->context);
 	awaited->receipt.seq = seq;
@@ -356,12 +357,13 @@ event_execute_insert(Jsonb *envelope)
 static Receipt
 event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
 {
-	Awaited		ours = {CurrentMemoryContext};
+	Awaited		ours = {CurrentMemoryContext, .is_internal = internal};
 	Awaited    *outer = awaited;
 	bool		is_replica = SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA;
 
+	if (insert == event_execute_insert)
+		ours.id = document_get_text(&envelope->root, "id");
 	awaited = &ours;
-	next_is_internal = internal;
 	PG_TRY();
 	{
 		insert(envelope);
@@ -369,7 +371,6 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 	PG_FINALLY();
 	{
 		awaited = outer;
-		next_is_internal = false;
 	}
 	PG_END_TRY();
 	if (ours.receipt.seq == 0)
@@ -443,11 +444,10 @@ event_append(Jsonb *envelope)
 	return event_receipt_as_owner(event_execute_insert, envelope, true);
 }
 
-bool
-event_take_internal(void)
+void
+event_take_awaited(Jsonb *envelope, Event *event)
 {
-	bool		internal = next_is_internal;
-
-	next_is_internal = false;
-	return internal;
+	event->is_awaited = awaited != NULL &&
+		(!slice_present(awaited->id) || slice_equal(awaited->id, document_get_text(&envelope->root, "id")));
+	event->internal = event->is_awaited && awaited->is_internal;
 }

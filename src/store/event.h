@@ -49,6 +49,7 @@ typedef struct Event
 								 * task, or absent */
 	bool		late;
 	bool		internal;		/* comes from the database itself */
+	bool		is_awaited;		/* a function waits for its receipt */
 	bool		has_new_id;		/* its ID was made for it just now, so nobody
 								 * else can have known it */
 } Event;
@@ -94,9 +95,9 @@ extern Jsonb *event_read_received(int64 seq, RowSnapshot which, TimestampTz *rec
 
 /*
  * Leaves the receipt of a row, for the function that has inserted the row to
- * pick up.  Called by the trigger.
+ * pick up, if there is one.  Called by the trigger.
  */
-extern void event_leave_receipt(int64 seq, TimestampTz received_at, Slice id,
+extern void event_leave_receipt(const Event *event, int64 seq, TimestampTz received_at, Slice id,
 								bool duplicate, Slice run_id, Slice task_id,
 								bool late);
 
@@ -139,9 +140,9 @@ typedef struct EventDoor
 extern void event_set_door(EventDoor door);
 
 /*
- * Is the row for which the trigger is called one of event_append's?  The
- * trigger asks once, which clears the flag.
+ * Sets the flags of the event that tell whether the row with the envelope comes
+ * from one of our functions.  To be called first when the row is admitted.
  */
-extern bool event_take_internal(void);
+extern void event_take_awaited(Jsonb *envelope, Event *event);
 
 #endif							/* CLUTCH_EVENT_H */

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(53);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -237,6 +237,31 @@ SELECT is((SELECT task_id FROM clutch.claim('agent:amy')), 'task:at-once', 'a cl
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', id => 'msg_refused', task_id => 'task:refused'))$$, 'not task:refused', 'does not undo it');
 ROLLBACK;
 DROP TRIGGER refuse ON clutch.events;
+RESET client_min_messages;
+
+-- ------------------------------------------------------- one that comes first
+-- it inserts a message before the row that a function waits for is admitted
+SET client_min_messages = error;
+CREATE FUNCTION pg_temp.copy() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF pg_trigger_depth() = 1 THEN
+		INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('chat.message', 'agent:ui', '{agent:lee}', run_id => 'run:copy'));
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE TRIGGER copy BEFORE INSERT ON clutch.events FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.copy();
+SELECT is((SELECT id || ' ' || duplicate FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:amy}', id => 'msg_first', run_id => 'run:first', thread_id => 'thread:1', task_id => 'task:first'))),
+	'msg_first false', 'a receipt is that of the row that was sent');
+SELECT is((SELECT id || ' ' || duplicate FROM clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:amy}', id => 'msg_first', run_id => 'run:first', thread_id => 'thread:1', task_id => 'task:first'))),
+	'msg_first true', 'also if it is a duplicate');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', id => 'msg_key', run_id => 'run:first', thread_id => 'thread:1') || '{"idempotency_key": "k"}') \g /dev/null
+SELECT is((SELECT id || ' ' || duplicate FROM clutch.send(clutch.envelope('chat.message', 'agent:ui', id => 'msg_other', run_id => 'run:first', thread_id => 'thread:1') || '{"idempotency_key": "k"}')),
+	'msg_key true', 'or one by its key, under another ID');
+SELECT clutch.finish('agent:amy', task_id) FROM clutch.claim('agent:amy') \g /dev/null
+SELECT clutch.finish('agent:amy', task_id) FROM clutch.claim('agent:amy') \g /dev/null
+SELECT is(pg_temp.state('first'), 'completed', 'the events of the database are still its own');
+SELECT is((SELECT count(*) > 4 FROM clutch.events WHERE run_id = 'run:copy'), true, 'the trigger was fired');
+DROP TRIGGER copy ON clutch.events;
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
