@@ -100,18 +100,20 @@ clutch_claim(PG_FUNCTION_ARGS)
 	int64		lease = argument_duration(fcinfo, 2, "lease");
 	int			max_tasks = argument_count(fcinfo, 1, "max_tasks", 1, PG_INT32_MAX, NULL);
 	Conversation last = {SLICE_NONE, NULL};
+	Roster	   *roster;
 	bool		with_context;
 	int			place;
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
 	/* the roster has the place unless the agent is not registered */
-	place = roster_find(roster_get(), agent_id);
+	roster = roster_get();
+	place = roster_find(roster, agent_id);
+	with_context = place >= 0 && roster_agent(roster, place)->card.wants_context;
 	if (place >= 0)
 		principal_require(agent_id, "agent_id");
 	else
 		visible_require_own_agent(agent_id, "agent_id");
-	with_context = place >= 0 && roster_agent(roster_get(), place)->card.wants_context;
 	liveness_sign(agent_id, true);
 	foreach(cell, claim_tasks(agent_id, max_tasks, lease))
 	{

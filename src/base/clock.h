@@ -19,6 +19,16 @@
 extern TimestampTz clock_now(void);
 
 /*
+ * Is a pause over that began at that time?  It is also over if the clock has
+ * been set back meanwhile; otherwise the pause could last for years.
+ */
+static inline bool
+clock_is_over(TimestampTz since, int64 pause, TimestampTz now)
+{
+	return now < since || now - since >= pause;
+}
+
+/*
  * Returns RFC 3339 in UTC with microseconds, "2026-02-01T13:20:11.123000Z";
  * palloc'd.
  */

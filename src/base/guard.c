@@ -107,7 +107,11 @@ guard_drop_held(void)
 		guard_drop((GuardKind) kind);
 }
 
-static TransactionWatch watch = {.rolled_back = guard_drop_held, .ended = guard_forget_held};
+static TransactionWatch watch = {
+	.preparing = guard_drop_held,
+	.rolled_back = guard_drop_held,
+	.ended = guard_forget_held
+};
 
 /*
  * The lock belongs to the whole transaction, because the next caller may run

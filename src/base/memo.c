@@ -14,15 +14,18 @@ HTAB *
 memo_table(HTAB *table, const char *name, Size entry_size, int most)
 {
 	HASHCTL		control = {0};
+	HTAB	   *empty;
 
 	if (table != NULL && hash_get_num_entries(table) < most)
 		return table;
-	if (table != NULL)
-		hash_destroy(table);
 	control.keysize = sizeof(uint64);
 	control.entrysize = entry_size;
 	control.hcxt = TopMemoryContext;
-	return hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	empty = hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	/* the caller still has the full one if there was no memory for this */
+	if (table != NULL)
+		hash_destroy(table);
+	return empty;
 }
 
 HTAB *

@@ -172,6 +172,9 @@ position_parse_number(const char **at, uint64 *number)
 	return errno == 0;
 }
 
+/* so long a position is none; one has an ID for each transaction that was open when it was read */
+#define POSITION_MOST_BYTES		(16 * 1024 * 1024)
+
 /* Reads ".1,2,3", or nothing. */
 static bool
 position_parse_xids(const char *at, Position *position)
@@ -192,12 +195,15 @@ position_parse_xids(const char *at, Position *position)
 bool
 position_parse(Slice text, Position *position)
 {
-	const char *at = slice_cstring(text);
+	const char *at;
 	uint64		epoch;
 	uint64		timeline;
 	uint64		system_identifier;
 
 	memset(position, 0, sizeof(*position));
+	if (text.len > POSITION_MOST_BYTES)
+		return false;
+	at = slice_cstring(text);
 	if (strncmp(at, POSITION_VERSION, strlen(POSITION_VERSION)) != 0)
 		return false;
 	at += strlen(POSITION_VERSION);

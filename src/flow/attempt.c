@@ -109,7 +109,7 @@ attempt_lacks_answer(const Task *task)
 		MessageType type = message_type_parse(rows_text(&scan, Anum_event_type));
 
 		CHECK_FOR_INTERRUPTS();
-		if (attempt < 0 || type == MSG_TASK_ACCEPT || !slice_equal(rows_text(&scan, Anum_event_from_agent), task->agent_id))
+		if (attempt < 0 || attempt > task->attempt || type == MSG_TASK_ACCEPT || !slice_equal(rows_text(&scan, Anum_event_from_agent), task->agent_id))
 			continue;
 		if (rows_int8(&scan, Anum_event_seq) == task->question_seq)
 			asked_in = attempt;

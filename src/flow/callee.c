@@ -84,19 +84,18 @@ callee_take_up(void)
 	}
 }
 
-int
+void
 callee_watch(int n)
 {
 	TimestampTz now = clock_now();
 	bool		has_more = false;
 	ListCell   *cell;
 
-	if (now >= looked_at && now < looked_at + LOOK_AGAIN)
-		return 0;
+	if (!clock_is_over(looked_at, LOOK_AGAIN, now))
+		return;
 	foreach(cell, endpoint_list_served())
 		has_more |= callee_call_ready(*(Slice *) lfirst(cell), n);
 	looked_at = has_more ? 0 : now;
-	return 0;
 }
 
 TimestampTz

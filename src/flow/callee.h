@@ -36,9 +36,9 @@ extern void callee_take_up(void);
  * because the transaction that gave the agent the task and the one that made
  * the endpoint did not see each other.  Takes up at most n tasks of each
  * agent; the next tick continues.  Does nothing if the last look was only a
- * short time ago.  Returns 0.
+ * short time ago.
  */
-extern int	callee_watch(int n);
+extern void callee_watch(int n);
 
 /* Returns when to look again, or DT_NOEND if no agent is served. */
 extern TimestampTz callee_next(void);

@@ -148,7 +148,7 @@ claim_fail(Slice task_id, ErrorData *error, void *arg)
 
 /* Takes ready tasks until there are n, but none below the level. */
 static void
-claim_ready(Claim *claim, int n, QueueLevel least_level)
+claim_ready(Claim *claim, int n, PriorityLevel least_level)
 {
 	int			missing = n - list_length(claim->tasks);
 
@@ -159,7 +159,7 @@ claim_ready(Claim *claim, int n, QueueLevel least_level)
 
 /* The same for waiting tasks that fit the agent, after giving them to it. */
 static void
-claim_waiting(Claim *claim, int n, QueueLevel least_level)
+claim_waiting(Claim *claim, int n, PriorityLevel least_level)
 {
 	int			missing = n - list_length(claim->tasks);
 

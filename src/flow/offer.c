@@ -220,12 +220,11 @@ offer_check_kind(const WaitingPlace *place)
 /* so many tasks are checked in each tick, which takes some milliseconds unless requests are very large */
 #define CHECKED_PER_TICK	100
 
-int
+void
 offer_check_kinds(int n)
 {
 	if (!waiting_is_empty())
 		waiting_see_next(Min(n, CHECKED_PER_TICK), offer_check_kind);
-	return 0;
 }
 
 /* ----------------------------------------------------------- consequences */

@@ -32,9 +32,9 @@ extern int	offer_to_all(int n);
 /*
  * Puts waiting tasks into the queues of what they require by now, since the
  * rules may have changed.  Checks the next n of them or fewer, continuing where
- * this backend's last call stopped.  Returns 0.
+ * this backend's last call stopped.
  */
-extern int	offer_check_kinds(int n);
+extern void offer_check_kinds(int n);
 
 /*
  * Would offer_settle do nothing but wake the agent, because nothing is

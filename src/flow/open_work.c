@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/column.h"
 #include "base/memo.h"
 #include "flow/open_work.h"
@@ -206,10 +207,10 @@ open_work_add_step(Slice task_id, int64 seq, const char *place)
 /* After a pass over all rows, a backend pauses for this time. */
 #define PASS_PAUSE		USECS_PER_MINUTE
 
-/* Where this backend's last call stopped, and when the next pass may begin. */
+/* Where this backend's last call stopped, and when its last pass was over. */
 static bool sweep_began = false;
 static int64 sweep_from = 0;
-static TimestampTz sweep_rest_until = 0;
+static TimestampTz sweep_done_at = 0;
 
 /* *looked is set to how many rows there were. */
 static int
@@ -241,7 +242,7 @@ open_work_sweep(int n)
 	int			looked;
 	int			removed;
 
-	if (now < sweep_rest_until)
+	if (!clock_is_over(sweep_done_at, PASS_PAUSE, now))
 		return 0;
 	if (!sweep_began)
 		sweep_from = rows_look_anywhere(TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, Anum_open_work_seq);
@@ -255,7 +256,7 @@ open_work_sweep(int n)
 	if (looked < n)
 	{
 		sweep_from = 0;
-		sweep_rest_until = now + PASS_PAUSE;
+		sweep_done_at = now;
 	}
 	return removed;
 }

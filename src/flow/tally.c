@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/owner.h"
 #include "base/query.h"
 #include "flow/tally.h"
@@ -21,21 +22,20 @@ static TimestampTz counted_at = 0;
 /* Has the last count of this backend left events behind? */
 static bool is_behind = false;
 
-int
-tally_work(int n)
+void
+tally_work(void)
 {
 	static QueryPlan count = {"SELECT WHERE clutch.count_more(10000) = 2", 0};
 	TimestampTz now = GetCurrentTimestamp();
 	OwnerCaller caller;
 
-	if (!is_behind && now - counted_at < COUNT_EVERY)
-		return 0;
+	if (!is_behind && !clock_is_over(counted_at, COUNT_EVERY, now))
+		return;
 	counted_at = now;
 	is_behind = false;			/* also if this fails */
 	caller = owner_begin();
 	is_behind = query_execute(&count, NULL, NULL) > 0;
 	owner_end(caller);
-	return 0;
 }
 
 TimestampTz

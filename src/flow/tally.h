@@ -20,7 +20,7 @@
  * Counts at most 10,000 events, and does so again ten seconds later, or at the
  * next call if there are more.  Never waits.
  */
-extern int	tally_work(int n);
+extern void tally_work(void);
 
 /* Returns a time in the past if there are more events to count, or DT_NOEND. */
 extern TimestampTz tally_next(void);

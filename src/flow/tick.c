@@ -34,27 +34,128 @@
 
 /* ------------------------------------------------------------------- parts */
 
-/* one kind of work, and how much of it has been done */
+typedef struct Tick
+{
+	int			n;				/* how much is done of each kind of work */
+	TickReport	report;
+} Tick;
+
 typedef struct TickPart
 {
-	int			(*work) (int n);
-	int			n;
-	int			done;
+	void		(*work) (Tick *tick);
+	bool		appends_events;	/* then triggers of users are fired, which may
+								 * be why it fails */
+	const char *failure;
 } TickPart;
 
-/* If a part appends events, triggers of users are fired, which may be why it fails. */
-typedef enum TickPartKind
+static void
+tick_lose_agents(Tick *tick)
 {
-	APPENDS_EVENTS,
-	APPENDS_NONE
-} TickPartKind;
+	tick->report.lost = liveness_watch(tick->n);
+}
+
+static void
+tick_call_agents(Tick *tick)
+{
+	callee_watch(tick->n);
+}
+
+static void
+tick_move_due(Tick *tick)
+{
+	tick->report.due = due_work(tick->n);
+}
+
+static void
+tick_send_schedules(Tick *tick)
+{
+	tick->report.sent = schedule_send_due(tick->n);
+}
+
+static void
+tick_expire_messages(Tick *tick)
+{
+	tick->report.expired = expiry_work(tick->n);
+}
+
+static void
+tick_sweep_artifacts(Tick *tick)
+{
+	(void) artifact_sweep(tick->n);
+}
+
+static void
+tick_sweep_open_work(Tick *tick)
+{
+	(void) open_work_sweep(tick->n);
+}
+
+static void
+tick_sweep_calls(Tick *tick)
+{
+	(void) call_sweep(tick->n);
+}
+
+static void
+tick_count(Tick *tick)
+{
+	tally_work();
+}
+
+static void
+tick_route_waiting(Tick *tick)
+{
+	tick->report.routed = tick->report.due.routed + offer_to_all(tick->n);
+}
+
+static void
+tick_check_kinds(Tick *tick)
+{
+	offer_check_kinds(tick->n);
+}
+
+static void
+tick_seal_events(Tick *tick)
+{
+	OwnerCaller caller = owner_begin();
+
+	tick->report.sealed = (int) seal_if_due(tick->n);
+	owner_end(caller);
+}
+
+/*
+ * Agents come first.  Otherwise the leases of a lost agent would expire one by
+ * one, and its tasks might be given back to it.
+ */
+static const TickPart parts[] = {
+	{tick_lose_agents, true, "the tasks of silent agents cannot be given to others"},
+	{tick_call_agents, true, "tasks of agents behind endpoints cannot be called"},
+	{tick_move_due, true, "tasks that are due cannot be moved"},
+	{tick_send_schedules, true, "schedules cannot be sent"},
+	{tick_expire_messages, true, "the senders of messages cannot be told that nobody replied"},
+	{tick_sweep_artifacts, false, "artifacts that nothing uses cannot be removed"},
+	{tick_sweep_open_work, false, "tasks that are over cannot be taken off the quotas of roles"},
+	{tick_sweep_calls, false, "calls of the outbox that are over cannot be removed"},
+	{tick_count, false, "events cannot be counted for the metrics"},
+	{tick_route_waiting, true, "waiting tasks cannot be routed"},
+	{tick_check_kinds, false, "waiting tasks cannot be adapted to changed rules"}
+};
+
+static const TickPart sealing = {tick_seal_events, false, "events cannot be added to the tree over the log"};
+static const TickPart counting = {tick_count, false, "events cannot be counted for the metrics"};
+
+typedef struct TickTry
+{
+	const TickPart *part;
+	Tick	   *tick;
+} TickTry;
 
 static void
 tick_part_run(void *arg)
 {
-	TickPart   *part = arg;
+	TickTry    *try = arg;
 
-	part->done = part->work(part->n);
+	try->part->work(try->tick);
 }
 
 /*
@@ -62,52 +163,26 @@ tick_part_run(void *arg)
  * their work.  The error may quote anybody's rows, so it is reported only to
  * operators.
  */
-static int
-tick_part_try(int (*work) (int n), int n, const char *failure, TickPartKind kind)
+static void
+tick_part_try(const TickPart *part, Tick *tick)
 {
-	TickPart	part = {work, n, 0};
-	ErrorData  *error = savepoint_run_whole(tick_part_run, &part);
+	TickTry		try = {part, tick};
+	ErrorData  *error = savepoint_run_whole(tick_part_run, &try);
 
-	if (error == NULL)
-		return part.done;
-	if (savepoint_failed_by_chance(error))
-		return 0;
+	if (error == NULL || savepoint_failed_by_chance(error))
+		return;
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),
-			 errmsg("%s: %s", failure, error->message),
-			 errhint("The rest of the tick goes on. %s", kind == APPENDS_EVENTS || error->hint != NULL ?
+			 errmsg("%s: %s", part->failure, error->message),
+			 errhint("The rest of the tick goes on. %s", part->appends_events || error->hint != NULL ?
 					 savepoint_advice(error) : "SELECT * FROM clutch.check() may show the cause.")));
-	return 0;
 }
 
-typedef struct Tick
-{
-	int			n;
-	TickReport	report;
-} Tick;
-
-/*
- * Agents come first.  Otherwise the leases of a lost agent would expire one by
- * one, and its tasks might be given back to it.
- */
 static void
 tick_run(void *arg)
 {
-	Tick	   *tick = arg;
-	TickReport *report = &tick->report;
-
-	report->lost = tick_part_try(liveness_watch, tick->n, "the tasks of silent agents cannot be given to others", APPENDS_EVENTS);
-	(void) tick_part_try(callee_watch, tick->n, "tasks of agents behind endpoints cannot be called", APPENDS_EVENTS);
-	report->due = due_work(tick->n);
-	report->sent = schedule_send_due(tick->n);
-	report->expired = tick_part_try(expiry_work, tick->n, "the senders of messages cannot be told that nobody replied", APPENDS_EVENTS);
-	(void) tick_part_try(artifact_sweep, tick->n, "artifacts that nothing uses cannot be removed", APPENDS_NONE);
-	(void) tick_part_try(open_work_sweep, tick->n, "tasks that are over cannot be taken off the quotas of roles", APPENDS_NONE);
-	(void) tick_part_try(call_sweep, tick->n, "calls of the outbox that are over cannot be removed", APPENDS_NONE);
-	(void) tick_part_try(tally_work, tick->n, "events cannot be counted for the metrics", APPENDS_NONE);
-	report->routed = report->due.routed +
-		tick_part_try(offer_to_all, tick->n, "waiting tasks cannot be routed", APPENDS_EVENTS);
-	(void) tick_part_try(offer_check_kinds, tick->n, "waiting tasks cannot be adapted to changed rules", APPENDS_NONE);
+	for (int i = 0; i < lengthof(parts); i++)
+		tick_part_try(&parts[i], arg);
 }
 
 TickReport
@@ -127,27 +202,21 @@ tick_has_moved(const TickReport *report)
 	return due_moved(&report->due) + report->routed + report->sent + report->expired + report->lost > 0;
 }
 
-static int
-tick_seal_events(int n)
-{
-	OwnerCaller caller = owner_begin();
-	int64		sealed = seal_if_due(n);
-
-	owner_end(caller);
-	return (int) sealed;
-}
-
 void
 tick_seal(TickReport *report)
 {
-	report->sealed = tick_part_try(tick_seal_events, tick_has_moved(report) ? SEAL_STEP / 10 : SEAL_STEP,
-								   "events cannot be added to the tree over the log", APPENDS_NONE);
+	Tick		tick = {tick_has_moved(report) ? SEAL_STEP / 10 : SEAL_STEP};
+
+	tick_part_try(&sealing, &tick);
+	report->sealed = tick.report.sealed;
 }
 
 bool
 tick_count_events(void)
 {
-	(void) tick_part_try(tally_work, 0, "events cannot be counted for the metrics", APPENDS_NONE);
+	Tick		tick = {0};
+
+	tick_part_try(&counting, &tick);
 	return tally_next() != DT_NOEND;
 }
 

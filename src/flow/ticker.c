@@ -7,49 +7,49 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/rows.h"
 #include "flow/ticker.h"
 #include "utils/timestamp.h"
 #include "wake/mailbox.h"
 
-/* in seconds */
-#define RECORD_EVERY	60
-#define LATELY			(15 * 60)
-#define LOOK_EVERY		60
+#define RECORD_EVERY	USECS_PER_MINUTE
+#define LATELY			(15 * USECS_PER_MINUTE)
+#define LOOK_EVERY		USECS_PER_MINUTE
 
-/* Returns the real time, because clutch.clock may stand still. */
-static int64
-ticker_now(void)
+static TimestampTz
+ticker_last_called(void)
 {
-	return (int64) timestamptz_to_time_t(GetCurrentTimestamp());
+	return time_t_to_timestamptz((pg_time_t) rows_sequence_get(SEQUENCE_LAST_TICK));
 }
 
+/* This is the real time, because clutch.clock may stand still. */
 void
 ticker_called(void)
 {
-	int64		now = ticker_now();
+	TimestampTz now = GetCurrentTimestamp();
 
-	if (now - rows_sequence_get(SEQUENCE_LAST_TICK) >= RECORD_EVERY)
-		rows_sequence_set(SEQUENCE_LAST_TICK, now);
+	if (clock_is_over(ticker_last_called(), RECORD_EVERY, now))
+		rows_sequence_set(SEQUENCE_LAST_TICK, (int64) timestamptz_to_time_t(now));
 }
 
 static bool
-ticker_is_there(int64 now)
+ticker_is_there(TimestampTz now)
 {
-	return mailbox_is_served() || now - rows_sequence_get(SEQUENCE_LAST_TICK) < LATELY;
+	return mailbox_is_served() || !clock_is_over(ticker_last_called(), LATELY, now);
 }
 
 void
 ticker_warn(const char *detail)
 {
 	static bool warned = false;
-	static int64 looked_at = 0;
-	int64		now;
+	static TimestampTz looked_at = 0;
+	TimestampTz now;
 
 	if (warned)
 		return;
-	now = ticker_now();
-	if (now - looked_at < LOOK_EVERY)
+	now = GetCurrentTimestamp();
+	if (!clock_is_over(looked_at, LOOK_EVERY, now))
 		return;
 	looked_at = now;
 	if (ticker_is_there(now))

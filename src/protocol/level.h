@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * level.h
- *	  Levels of network access, trust and cost, and the words for them.
+ *	  Levels of network access, trust, cost and priority, and the words for the
+ *	  first three.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,6 +31,20 @@ typedef enum CostHint
 	COST_MEDIUM,				/* the default */
 	COST_HIGH
 } CostHint;
+
+/*
+ * the priorities of spec 003, 8.1; in the tables, urgency = LEVEL_CRITICAL -
+ * level
+ */
+typedef enum PriorityLevel
+{
+	LEVEL_BATCH,
+	LEVEL_LOW,
+	LEVEL_NORMAL,
+	LEVEL_HIGH,
+	LEVEL_CRITICAL
+} PriorityLevel;
+#define NUM_LEVELS		(LEVEL_CRITICAL + 1)
 
 /* the words in the order of the enums; NULL ends each list */
 extern const char *const level_network[];

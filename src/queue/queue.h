@@ -37,21 +37,8 @@
 #define CLUTCH_QUEUE_H
 
 #include "base/rows.h"
+#include "protocol/level.h"
 #include "queue/left_out.h"
-
-/*
- * the priorities of spec 003, 8.1; in the tables, urgency = LEVEL_CRITICAL -
- * level
- */
-typedef enum QueueLevel
-{
-	LEVEL_BATCH,
-	LEVEL_LOW,
-	LEVEL_NORMAL,
-	LEVEL_HIGH,
-	LEVEL_CRITICAL
-} QueueLevel;
-#define NUM_LEVELS		(LEVEL_CRITICAL + 1)
 
 /* columns of clutch.ready and clutch.waiting */
 enum
@@ -210,6 +197,6 @@ extern void queue_watch_rollbacks(void);
  * Returns the level as which the entry counts now, after the time that it has
  * been there.
  */
-extern QueueLevel queue_level(const QueueEntry *entry, TimestampTz now);
+extern PriorityLevel queue_level(const QueueEntry *entry, TimestampTz now);
 
 #endif							/* CLUTCH_QUEUE_H */

@@ -29,12 +29,12 @@ queue_entry_aged_level(const QueueEntry *entry, TimestampTz now)
 	return priority + (now - entry->since) / (clutch_aging * USECS_PER_SEC);
 }
 
-QueueLevel
+PriorityLevel
 queue_level(const QueueEntry *entry, TimestampTz now)
 {
 	if (entry->urgency == 0)
 		return LEVEL_CRITICAL;
-	return (QueueLevel) Min(queue_entry_aged_level(entry, now), LEVEL_HIGH);
+	return (PriorityLevel) Min(queue_entry_aged_level(entry, now), LEVEL_HIGH);
 }
 
 /*
@@ -53,8 +53,8 @@ typedef struct Contest
 static bool
 queue_entry_goes_before(const QueueEntry *a, const QueueEntry *b, TimestampTz now)
 {
-	QueueLevel	level = queue_level(a, now);
-	QueueLevel	other = queue_level(b, now);
+	PriorityLevel	level = queue_level(a, now);
+	PriorityLevel	other = queue_level(b, now);
 
 	return level != other ? level > other : a->queue_no < b->queue_no;
 }

@@ -195,7 +195,7 @@ ready_attempt_safely(ReadyAttempt *attempt, ReadyFail fail)
 }
 
 int
-ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, ReadyFail fail, void *arg)
+ready_take(Slice agent_id, int n, PriorityLevel least_level, ReadyTake take, ReadyFail fail, void *arg)
 {
 	int			taken = 0;
 	RowScan		scan;
@@ -213,7 +213,7 @@ ready_take(Slice agent_id, int n, QueueLevel least_level, ReadyTake take, ReadyF
 		CHECK_FOR_INTERRUPTS();
 		if (entry != NULL && queue_level(entry, clock_now()) >= least_level)
 		{
-			QueueLevel	level = queue_level(entry, clock_now());
+			PriorityLevel	level = queue_level(entry, clock_now());
 			ReadyAttempt attempt = {entry, agent_id, take, arg};
 
 			if (fail == NULL)

@@ -46,7 +46,7 @@ extern List *ready_list(Slice agent_id, int n);
 typedef bool (*ReadyTake) (Task *task, void *arg);
 typedef void (*ReadyFail) (Slice task_id, ErrorData *error, void *arg);
 
-extern int	ready_take(Slice agent_id, int n, QueueLevel least_level,
+extern int	ready_take(Slice agent_id, int n, PriorityLevel least_level,
 					   ReadyTake take, ReadyFail fail, void *arg);
 
 /*

@@ -84,12 +84,22 @@ step_wake_reason(JsonbContainer *payload)
 	return claim_reason_find(document_get_text(payload, "reason"), &reason) ? reason : CLAIM_WOKEN;
 }
 
+/* An imported event may have any number there. */
+static void
+step_read_priority(JsonbContainer *payload, TaskEvent *event)
+{
+	int64		priority;
+
+	event->has_priority = document_get_int(payload, "priority", &priority) &&
+		priority >= LEVEL_BATCH && priority <= LEVEL_CRITICAL;
+	if (event->has_priority)
+		event->priority = (int) priority;
+}
+
 /* Reads what the step needs from the payload. */
 static void
 step_read_payload(JsonbContainer *payload, TaskEvent *event)
 {
-	int64		priority;
-
 	switch (event->step)
 	{
 		case STEP_WAKE:
@@ -105,9 +115,7 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 		case STEP_ASSIGN:
 		case STEP_LIFT:
 		case STEP_SHARE:
-			event->has_priority = document_get_int(payload, "priority", &priority);
-			if (event->has_priority)
-				event->priority = (int) priority;
+			step_read_priority(payload, event);
 			break;
 		case STEP_DISPLACE:
 			event->since = step_payload_time(payload, "since");
@@ -124,9 +132,7 @@ step_read_payload(JsonbContainer *payload, TaskEvent *event)
 			event->detail = document_get_text(payload, "reason");
 			break;
 		case STEP_FAIL_TO_ROUTE:
-			event->has_priority = document_get_int(payload, "priority", &priority);
-			if (event->has_priority)
-				event->priority = (int) priority;
+			step_read_priority(payload, event);
 			/* FALLTHROUGH */
 		case STEP_ERROR:
 		case STEP_TIMEOUT:

@@ -25,6 +25,7 @@
 #define CLUTCH_TASK_H
 
 #include "protocol/envelope.h"
+#include "protocol/level.h"
 #include "task/task_row.h"
 
 /*
@@ -34,7 +35,7 @@
 static inline int16
 task_urgency(const Task *task)
 {
-	return 4 - task->priority;
+	return LEVEL_CRITICAL - task->priority;
 }
 
 /*

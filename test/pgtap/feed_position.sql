@@ -1,6 +1,6 @@
 -- Positions: which texts are positions, and what a damaged one is read as.  Filters: which are refused, and how.
 \ir ../fixtures/tap.sql
-SELECT plan(60);
+SELECT plan(61);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.say(id text, payload jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -83,5 +83,8 @@ SELECT is(pg_temp.after('beginning', jsonb_build_object('path', path)), 'nothing
 FROM (VALUES ('$."$x"'), ('$.payload ? (@.a == "$x")'), ('$.payload ? (@.a like_regex "^[$]x")')) v(path);
 SELECT is(fixture.fault(format($$SELECT clutch.read_from('beginning', jsonb_build_object('path', %L))$$, path)), '22023 WRONG_VALUE /path', 'an invalid format in ' || path)
 FROM (VALUES ('$.a ? (@.b.datetime("foo") == "x")'), ('$.a[*] ? (exists(@.datetime("foo")))'), ('$.a.datetime().type().datetime("foo")')) v(path);
+
+-- what is too long is none
+SELECT throws_ok($$SELECT clutch.read_from('p1.1.1.1.100.' || repeat('1,', 9000000) || '1')$$, '22023', NULL, 'a position of 18 MB is refused');
 
 SELECT * FROM finish();

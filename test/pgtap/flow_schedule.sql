@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(97);
+SELECT plan(100);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -211,5 +211,19 @@ SET clutch.clock = '2026-03-11T00:00:00Z';
 SELECT clutch.tick() \g /dev/null
 SELECT alike(last_error, '42704: the role that scheduled it does not exist%', 'a schedule of a dropped role sends nothing') FROM clutch.schedules WHERE name = 'passing';
 SELECT is((SELECT count(*) FROM clutch.events WHERE from_agent = 'agent:passing'), 0::bigint, 'even though its grants are left');
+
+-- an error that has nothing to do with a single schedule keeps a tick from no other work
+SELECT clutch.schedule('lame', '* * * * *', clutch.envelope('chat.message', 'agent:ui')) \g /dev/null
+CREATE INDEX lame ON clutch.schedule (lower(name));
+SET clutch.clock = '2026-03-12T00:00:00Z';
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:none}', run_id => 'run:lame', thread_id => 'thread:1', task_id => 'task:lame',
+	meta => '{"clutch": {"deadline": "2026-03-12T00:00:01Z"}}')) \g /dev/null
+SET clutch.clock = '2026-03-12T00:01:00Z';
+SET client_min_messages = error;
+SELECT lives_ok('SELECT clutch.tick()', 'a tick survives an index that cannot be used');
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:lame'), 'timed_out', 'and does its other work');
+DROP INDEX clutch.lame;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT runs FROM clutch.schedules WHERE name = 'lame'), 1::bigint, 'the schedule is sent when it is gone');
 
 SELECT * FROM finish();

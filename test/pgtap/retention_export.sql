@@ -1,7 +1,7 @@
 -- A run goes into another database with all its events, as history: its tasks
 -- are known there, and nothing happens because of them.
 \ir ../fixtures/tap.sql
-SELECT plan(45);
+SELECT plan(46);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -124,6 +124,19 @@ GRANT ALL ON clutch.events TO tap_export;
 SET ROLE tap_export;
 SELECT throws_ok($$SELECT clutch.import('{}')$$, '42501', 'only an operator may import a run', 'and a role that is not an operator');
 RESET ROLE;
+
+-- an import is not judged, but may not put a task where nobody finds it
+SELECT clutch.import(ARRAY(
+	SELECT jsonb_build_object('events', 3, 'run_id', 'run:odd', 'version', '0.3.0', 'exported_at', '2026-01-01T00:00:00Z', 'clutch_export', 1)::text
+	UNION ALL
+	SELECT jsonb_build_object('seq', e.seq, 'late', false, 'scope', NULL, 'judged', true, 'attempt', 1, 'received_at', '2026-01-01T00:00:00Z', 'envelope',
+		jsonb_build_object('v', 'clutch/0.1', 'id', 'msg_odd' || e.seq, 'ts', '2026-01-01T00:00:00Z', 'run_id', 'run:odd', 'thread_id', 'thread:1', 'task_id', 'task:odd',
+			'type', e.type, 'from', jsonb_build_object('agent_id', e.sender), 'to', '[{"agent_id": "agent:orchestrator"}]'::jsonb, 'payload', e.payload, 'attempt', 1,
+			'requires', CASE WHEN e.seq = 1 THEN '["skill:odd"]'::jsonb END))::jsonb::text
+	FROM (VALUES (1, 'task.request', 'agent:ui', '{}'::jsonb), (2, 'routing.decision', 'agent:orchestrator', '{"selected": "agent:odd", "priority": -30000}'),
+		(3, 'task.error', 'agent:odd', '{"code": "BOOM", "message": "x", "retryable": false}')) AS e(seq, type, sender, payload))) \g /dev/null
+SELECT clutch.retry('task:odd') \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:odd'), 2::smallint, 'a priority that is none is ignored');
 
 SELECT * FROM finish();
 DROP OWNED BY tap_export; DROP ROLE tap_export;
