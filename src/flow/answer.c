@@ -115,7 +115,9 @@ answer_judge(const Task *task, const Envelope *message)
 	Jsonb	   *document;
 	Envelope	question;
 
-	if (slice_equal(message->from_agent, task->agent_id))
+	/* the agent that asked may answer only if it has requested the task itself, and says so */
+	if (slice_equal(message->from_agent, task->agent_id) &&
+		!(slice_present(answer_to) && slice_equal(task->agent_id, task->from_agent)))
 		return slice_present(answer_to) ? ANSWER_LATE : ANSWER_NONE;
 	if (task->status != TASK_INPUT_REQUIRED)
 		return slice_present(answer_to) || answer_just_answered(task->status, task->reason) ?

@@ -1,6 +1,6 @@
 -- Tasks parked with a question: asking, answering, resuming (human in the loop).
 \ir ../fixtures/tap.sql
-SELECT plan(54);
+SELECT plan(58);
 SET clutch.heartbeat_interval = 0;
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
@@ -134,4 +134,18 @@ SELECT is(pg_temp.state_of('task:e') || ' ' || (SELECT code FROM clutch.tasks WH
 SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.approvals), 'task:d', 'one question is left');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 
+-- an agent that requested its task itself can answer it, if it says so
+SELECT clutch.register(pg_temp.card('solo', 9)) \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:solo', '{agent:solo}', run_id => 'run:solo', thread_id => 'thread:1', task_id => 'task:solo')) \g /dev/null
+SELECT pg_temp.claimed('agent:solo') \g /dev/null
+SELECT pg_temp.question('task:solo', 'Shall I?') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:solo', '{agent:ui}', run_id => 'run:solo', thread_id => 'thread:1', task_id => 'task:solo')) \g /dev/null
+SELECT is(pg_temp.state_of('task:solo'), 'input_required agent:solo 1 human', 'what it says besides is no answer');
+SELECT is((SELECT late FROM clutch.answer('task:solo', '{"yes": true}', 'agent:solo')), false, 'its answer is not late');
+SELECT is(pg_temp.claimed('agent:solo'), 'task:solo 2 resumed {"yes": true} {"state": "input_required", "question": "Shall I?"}', 'and it gets it');
+SELECT pg_temp.question('task:solo', 'And now?') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:solo}', run_id => 'run:ui', thread_id => 'thread:1', task_id => 'task:ui')) \g /dev/null
+SELECT pg_temp.claimed('agent:solo') \g /dev/null
+SELECT pg_temp.question('task:ui', 'Shall I?') \g /dev/null
+SELECT is((SELECT late FROM clutch.answer('task:ui', '{"yes": true}', 'agent:solo')), true, 'but it cannot answer for somebody else');
 SELECT * FROM finish();
