@@ -55,8 +55,8 @@ guard_acquire(uint64 key, bool wait)
 }
 
 /*
- * A guard is taken and released in the same function call, so both belong to
- * the same portal or subtransaction, whose failure releases it.
+ * guard_take and guard_release are called in the same function call, so both
+ * belong to the same portal or subtransaction, whose failure releases the guard.
  */
 void
 guard_take(uint64 key)

@@ -5,8 +5,15 @@
  *
  * While a backend looks for a row and then inserts it, another one may do the
  * same.  A guard prevents this.  It is an advisory lock in a lock space of
- * clutch (objsubid 19276 in pg_locks), held from the lookup until a dirty
- * snapshot can see the row, and not until commit.
+ * clutch (objsubid 19276 in pg_locks).  There are three ways to use it:
+ *
+ *	- guard_take and guard_release, in the same function: it is held from the
+ *	  lookup until a dirty snapshot can see the row, and not until commit;
+ *	- guard_hold, if the row is inserted only after our function has returned:
+ *	  it is held until the next one of its kind is, and at most until the end of
+ *	  the transaction or until it is prepared;
+ *	- guard_keep: it is held until the transaction ends, even if it is prepared
+ *	  meanwhile, because others must not go on before that.
  *
  * A guard is identified by a 64-bit hash.  If two names collide, one of them
  * waits for the other unnecessarily, and nothing worse happens.

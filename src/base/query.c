@@ -72,6 +72,7 @@ query_list_jsonb(const char *sql, Jsonb **arguments, int narguments)
 	List	   *list = NIL;
 	int			result;
 
+	Assert(narguments <= QUERY_MAX_ARGUMENTS);
 	for (int i = 0; i < narguments; i++)
 	{
 		types[i] = JSONBOID;

@@ -48,7 +48,8 @@ extern bool query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value);
 /*
  * Runs a statement, without keeping its plan, as the current role and under
  * its search_path.  Returns copies of the jsonb in the first column of its
- * rows, omitting NULLs.  The arguments are jsonb.
+ * rows, omitting NULLs.  The arguments are jsonb; there are at most
+ * QUERY_MAX_ARGUMENTS.
  */
 extern List *query_list_jsonb(const char *sql, Jsonb **arguments, int narguments);
 

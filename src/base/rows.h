@@ -367,8 +367,9 @@ extern bool rows_is_being_deleted(const RowScan *scan);
 extern ItemPointerData rows_tid(const RowScan *scan);
 
 /*
- * Return columns of the current row.  Slices point into the row.  NULL is returned as an absent
- * Slice, 0, false or a NULL pointer.
+ * Return columns of the current row.  NULL is returned as an absent Slice, 0, false or a NULL
+ * pointer.  Slices point into the row, and are valid until the next rows_next, rows_restart or
+ * rows_end; a value that was compressed or stored out of line is palloc'd in the current context.
  */
 extern Datum rows_datum(const RowScan *scan, int attno, bool *isnull);
 extern bool rows_is_null(const RowScan *scan, int attno);

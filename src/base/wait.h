@@ -3,12 +3,14 @@
  * wait.h
  *	  Waiting for other transactions, and forbidding it.
  *
- * Every wait of clutch for a lock that another transaction holds goes through
- * this file: rows_lock, guard_take and guard_keep call wait_is_allowed before
- * they block, and wait_for_transaction does so itself.  Work done on behalf of
- * others (ticks, and the consequences handled at commit) runs under
- * wait_forbidden_run, so that no role can hold it up by keeping a transaction
- * open.
+ * Wherever the open transaction of another role could keep clutch waiting, this
+ * file is asked first: rows_lock, guard_take and guard_keep call
+ * wait_is_allowed before they block, and wait_for_transaction does so itself.
+ * Work done on behalf of others (ticks, and the consequences handled at commit)
+ * runs under wait_forbidden_run, so that no role can hold it up by keeping a
+ * transaction open.  PostgreSQL's own waits are not covered: for a table that
+ * the owner is changing, or for a row with the same key in a unique index,
+ * which guards prevent.
  *
  *-------------------------------------------------------------------------
  */

@@ -37,7 +37,7 @@ queue_note_end(void)
 	used = false;
 }
 
-static TransactionWatch queue_watch = {queue_note_rollback, queue_note_end};
+static TransactionWatch queue_watch = {.rolled_back = queue_note_rollback, .ended = queue_note_end};
 
 void
 queue_watch_rollbacks(void)

@@ -56,7 +56,7 @@ typedef struct Event
 
 /*
  * What a sender is told about its event.  Palloc'd in the context from which
- * it was sent.
+ * it was sent; that of event_append may point into its envelope.
  */
 typedef struct Receipt
 {

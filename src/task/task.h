@@ -14,10 +14,12 @@
  * it has run too long.  While a task waits for others (after), it has no timer
  * for wake_at.
  *
- * The fields that the log decides are changed by step_apply (task/step.h) and
- * by nothing else; task/record.h calls it, in a living database and in a
- * rebuild.  The fields that say where the task stands (slot_no, queue_no,
- * queue_kind, next_at, lease_until, lease) are kept by flow/move.h.
+ * The fields that the log decides are changed by step_apply (task/step.h);
+ * task/record.h calls it, in a living database and in a rebuild.  The fields
+ * that say where the task stands (slot_no, queue_no, queue_kind, next_at,
+ * lease_until, lease) are kept by flow/move.h.  waiting_for also follows from
+ * the tasks that this one waits for (flow/dependency.h), and wake_at from the
+ * settings and cards that limit how long it may run.
  *
  *-------------------------------------------------------------------------
  */
@@ -119,8 +121,8 @@ extern Task *task_await(Slice task_id);
  * open transaction has requested or changed the task.  A decision based on
  * another task is certain only if that is not in doubt.  The caller must write
  * its own row first and look afterwards.  If the other side does the same, at
- * least one of two transactions sees the other (docs/architecture.md,
- * "Consequences").
+ * least one of two transactions sees the other (docs/architecture.md, "The
+ * agenda").
  */
 extern Task *task_sight(Slice task_id, bool *in_doubt);
 
