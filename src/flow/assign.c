@@ -175,7 +175,7 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 static bool
 assign_end_without_budget(Task *task)
 {
-	char	   *used_up = budget_exceeded(task);
+	char	   *used_up = budget_exceeded(task, NULL);
 
 	if (used_up == NULL)
 		return false;

@@ -113,18 +113,25 @@ assign_select_for_offered(const Task *task, const Choice *choice, const Receiver
 	return -1;
 }
 
-/* May the task at this place be given to anybody at all? */
+/* May the task at this place be given to anybody at all?  If not, *stays is set. */
 static bool
-assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *receiver)
+assign_may_give(const Task *task, const WaitingPlace *place, const Receiver *receiver,
+				WaitingTried *stays)
 {
+	bool		by_run;
+
+	*stays = WAITING_STAYS_ALONE;
 	if (!waiting_is_at(task, place))
 		return false;
-	if (task_is_offered(task))
-		return !slice_equal(task->agent_id, receiver->agent_id) && budget_exceeded(task) == NULL;
-	/* it must end, which is a consequence of the claim that finds it */
-	if (budget_exceeded(task) == NULL)
+	if (task_is_offered(task) && slice_equal(task->agent_id, receiver->agent_id))
+		return false;
+	if (budget_exceeded(task, &by_run) == NULL)
 		return true;
-	agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
+	if (by_run)
+		*stays = WAITING_STAYS_FOR_RUN;
+	/* it must end, which is a consequence of the claim that finds it */
+	if (!task_is_offered(task))
+		agenda_add_task(CONSEQUENCE_ROUTE, task->depth, task->task_id);
 	return false;
 }
 
@@ -154,9 +161,10 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 	const Candidate *chosen;
 	int			selected;
 	int			slot_no;
+	WaitingTried stays;
 
-	if (!assign_may_give(task, place, receiver))
-		return WAITING_STAYS_ALONE;
+	if (!assign_may_give(task, place, receiver, &stays))
+		return stays;
 	assign_read_request(task, &request);
 	assign_read_requirement(task, &request, &requirement);
 	choice = router_choose(&requirement);

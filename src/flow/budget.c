@@ -141,12 +141,14 @@ budget_spent_in(Slice run_id)
 }
 
 char *
-budget_exceeded(const Task *task)
+budget_exceeded(const Task *task, bool *by_run)
 {
 	TransactionId creator;
 	Budget		budget;
 	Amount		spent;
 
+	if (by_run != NULL)
+		*by_run = false;
 	if (!budget_find(task->run_id, ROWS_LATEST, &budget, &creator))
 		return NULL;
 	if (budget.depth >= 0 && task->depth > budget.depth)
@@ -156,7 +158,11 @@ budget_exceeded(const Task *task)
 	if (!amount_is_limit(&budget.amount))
 		return NULL;
 	spent = budget_spent_in(task->run_id);
-	return amount_reaches(&spent, &budget.amount) ? amount_words(&spent, &budget.amount) : NULL;
+	if (!amount_reaches(&spent, &budget.amount))
+		return NULL;
+	if (by_run != NULL)
+		*by_run = true;
+	return amount_words(&spent, &budget.amount);
 }
 
 void

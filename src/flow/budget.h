@@ -23,9 +23,10 @@ extern void budget_set(const Envelope *request, int64 seq);
 
 /*
  * Returns NULL if the task may be routed, or otherwise what is used up, in
- * words, palloc'd.
+ * words, palloc'd.  *by_run, unless by_run is NULL, is set to whether that is
+ * so for every task of the run.
  */
-extern char *budget_exceeded(const Task *task);
+extern char *budget_exceeded(const Task *task, bool *by_run);
 
 /* Forgets the budget of a run that is being pruned. */
 extern void budget_forget(Slice run_id);

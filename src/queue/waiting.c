@@ -17,7 +17,7 @@
 #include "queue/waiting_vain.h"
 #include "utils/timestamp.h"
 
-/* number of tasks that an agent's look tries in vain, and a tick's */
+/* number of tasks that an agent's look tries in vain, not counting runs that are left out, and a tick's */
 #define MOST_VAIN		64
 #define MOST_VAIN_OF_ALL	256
 
@@ -31,6 +31,9 @@
  */
 #define MOST_LEFT_OUT	50000
 #define MOST_LEFT_OUT_IF_ASKED	(20 * MOST_LEFT_OUT)
+
+/* what it costs to begin leaving out a run, in rows, because the task that was tried ends at the commit */
+#define TRIED_FOR_RUN	1000
 
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
@@ -212,6 +215,7 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 		Queue	   *whose;
 		QueueEntry *entry = waiting_queues_first(&all, all.n, &whose);
 		WaitingPlace place;
+		WaitingTried tried;
 
 		CHECK_FOR_INTERRUPTS();
 		if (entry == NULL)
@@ -221,7 +225,14 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 			break;
 		}
 		place = waiting_place_of_entry(whose, entry);
-		if (look->try_one(&place, look->arg) != WAITING_LEFT)
+		tried = look->try_one(&place, look->arg);
+		if (tried == WAITING_STAYS_FOR_RUN)
+		{
+			left_out_add(all.left_out, entry->run_id);
+			all.rows -= TRIED_FOR_RUN;
+			queue_pass_in_vain(whose, entry);
+		}
+		else if (tried != WAITING_LEFT)
 		{
 			left_out_begin(all.left_out);
 			queue_pass_in_vain(whose, entry);

@@ -74,8 +74,9 @@ typedef enum WaitingTried
 	WAITING_LEFT,				/* an agent has it now, or it has ended */
 	WAITING_STAYS,				/* and so would every other task of its kind,
 								 * unless one agent is looking at it */
-	WAITING_STAYS_FOR_RUN,		/* and so would every other task of its kind
-								 * and run, because of what the run has cost */
+	WAITING_STAYS_FOR_RUN,		/* and so would every other task of its run,
+								 * if it has the same kind or one agent is
+								 * looking, because of what the run has cost */
 	WAITING_STAYS_ALONE			/* which says nothing about other tasks */
 } WaitingTried;
 

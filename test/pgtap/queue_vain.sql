@@ -1,7 +1,7 @@
 -- Tasks that are tried in vain hide no others, and neither do changes of the
 -- rules: P4, for what waits (src/queue/waiting_vain.h, waiting_kind.h).
 \ir ../fixtures/tap.sql
-SELECT plan(19);
+SELECT plan(23);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -55,6 +55,35 @@ SELECT clutch.finish('agent:m', 'm_busy') \g /dev/null
 SELECT is(fixture.state('m_want'), 'assigned agent:m 1', 'a task behind those of 150 such runs is found by one look');
 SELECT fixture.agent('m', 2, '{skill:m}', '{"max_cost": 6}') \g /dev/null
 SELECT is(fixture.claimed('agent:m', 9), 'm_want 1 new, m_1_1 1 new', 'and the others when the card allows more');
+
+-- -------------------------------------------------- runs without budget
+-- 300 tasks wait for the agent in a run whose budget is used up while it works for that run
+SELECT fixture.agent('n', 1, '{skill:n}'), fixture.ask('n_spends', NULL, 'skill:n', '{"budget": {"tokens": 10}}', NULL, 'run:n') \g /dev/null
+SELECT clutch.claim('agent:n') \g /dev/null
+SELECT fixture.ask('n_' || lpad(n::text, 3, '0'), NULL, 'skill:n', NULL, NULL, 'run:n') FROM generate_series(1, 300) n \g /dev/null
+SELECT fixture.ask('n_want', NULL, 'skill:n', NULL, NULL, 'run:Q'), clutch.finish('agent:n', 'n_spends', usage => '{"input_tokens": 10}') \g /dev/null
+SELECT is(fixture.claimed('agent:n'), 'n_want 1 new', 'a task behind those of a run without budget is found as soon as the agent asks');
+SELECT clutch.tick() FROM generate_series(1, 4) \g /dev/null
+SELECT fixture.answers($$SELECT code, count(*) FROM clutch.tasks WHERE run_id = 'run:n' AND status = 'failed' GROUP BY code$$, $$VALUES ('BUDGET_EXCEEDED', 300::bigint)$$, 'and ticks end those');
+
+-- the same with 150 runs, of two tasks each
+SELECT fixture.agent('p', 200, '{skill:p}'), fixture.agent('q', 1, '{skill:q}'), fixture.ask('q_busy', NULL, 'skill:q') \g /dev/null
+SELECT clutch.claim('agent:q') \g /dev/null
+SELECT fixture.ask('p_' || run, NULL, 'skill:p', '{"budget": {"tokens": 10}}', NULL, 'run:p' || run) FROM generate_series(1, 150) run \g /dev/null
+SELECT fixture.ask(format('q_%s_%s', n, run), NULL, 'skill:q', NULL, NULL, 'run:p' || run) FROM generate_series(1, 2) n, generate_series(1, 150) run \g /dev/null
+SELECT clutch.claim('agent:p', 200) \g /dev/null
+SELECT clutch.finish('agent:p', 'p_' || run, usage => '{"input_tokens": 10}') FROM generate_series(1, 150) run \g /dev/null
+SELECT fixture.ask('q_want', NULL, 'skill:q', NULL, NULL, 'run:Q'), clutch.finish('agent:q', 'q_busy') \g /dev/null
+SELECT is(fixture.claimed('agent:q'), 'q_want 1 new', 'so is a task behind those of 150 such runs');
+
+-- tasks that are too deep for the budget of their run say nothing about the others of the run
+SELECT fixture.agent('r', 1, '{skill:r}'), fixture.ask('r_busy', NULL, 'skill:r') \g /dev/null
+SELECT clutch.claim('agent:r') \g /dev/null
+SELECT fixture.ask('r_deep', NULL, 'skill:r', '{"budget": {"tasks": 2}}', NULL, 'run:r'), fixture.ask('r_want', NULL, 'skill:r', NULL, NULL, 'run:r') \g /dev/null
+UPDATE clutch.budget SET depth = 0 WHERE run_id = 'run:r';
+UPDATE clutch.task SET depth = 1 WHERE task_id = 'r_deep';
+SELECT clutch.finish('agent:r', 'r_busy') \g /dev/null
+SELECT is(fixture.claimed('agent:r'), 'r_want 1 new', 'a task that is too deep does not keep its run waiting');
 
 -- ------------------------------------------------- several agents of a session
 SELECT fixture.agent('d', 1, '{skill:d}'), fixture.ask('d_busy', NULL, 'skill:d') \g /dev/null
