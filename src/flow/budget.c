@@ -12,6 +12,7 @@
 #include "base/rows.h"
 #include "base/wait.h"
 #include "flow/budget.h"
+#include "miscadmin.h"
 #include "protocol/problem.h"
 #include "store/spending.h"
 
@@ -140,19 +141,43 @@ budget_spent_in(Slice run_id)
 	return spent;
 }
 
+/* number of ancestors that are looked at, because a claim does so for each task that it tries */
+#define MOST_ANCESTORS	200
+
+/*
+ * Returns the depth of a task, but not more than the limit and one.  A task
+ * that was requested before one of its ancestors does not know it, so they are
+ * counted.  One that has not been requested yet counts as a root.
+ */
+static int64
+budget_depth_of(const Task *task, int64 limit)
+{
+	int64		steps = 0;
+
+	while (task != NULL && task->depth < 0 && steps <= Min(limit, MOST_ANCESTORS))
+	{
+		CHECK_FOR_INTERRUPTS();
+		task = task_look(task->parent_task_id, ROWS_LATEST);
+		steps++;
+	}
+	return task != NULL && task->depth > 0 ? steps + task->depth : steps;
+}
+
 char *
 budget_exceeded(const Task *task, bool *by_run)
 {
 	TransactionId creator;
 	Budget		budget;
 	Amount		spent;
+	int64		depth;
 
 	if (by_run != NULL)
 		*by_run = false;
 	if (!budget_find(task->run_id, ROWS_LATEST, &budget, &creator))
 		return NULL;
-	if (budget.depth >= 0 && task->depth > budget.depth)
-		return psprintf("depth %d of " INT64_FORMAT, task->depth, budget.depth);
+	depth = budget.depth < 0 ? -1 : budget_depth_of(task, budget.depth);
+	if (depth > budget.depth)
+		return psprintf("depth " INT64_FORMAT " of " INT64_FORMAT, depth, budget.depth);
 	if (budget.tasks >= 0 && !task_is_among_first(task, budget.tasks, ROWS_LATEST))
 		return psprintf("more than " INT64_FORMAT " tasks", budget.tasks);
 	if (!amount_is_limit(&budget.amount))

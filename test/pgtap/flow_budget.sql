@@ -1,6 +1,6 @@
 -- What a run may cost (meta.clutch.budget), what it has cost (usage), and what a card allows.
 \ir ../fixtures/tap.sql
-SELECT plan(30);
+SELECT plan(34);
 SET clutch.notify = off;
 SET clutch.clock = '2026-01-01T12:00:00Z';
 
@@ -61,6 +61,15 @@ SELECT is((SELECT string_agg(pg_temp.state_of(task_id), ', ' ORDER BY task_id) F
 	'assigned agent:ken, assigned agent:ken, failed BUDGET_EXCEEDED, failed BUDGET_EXCEEDED', 'a task too deep and one task too many are refused');
 SELECT is((SELECT string_agg(detail, ', ' ORDER BY task_id) FROM clutch.tasks WHERE run_id = 'run:3'),
 	'the budget of the run is used up: depth 2 of 1, the budget of the run is used up: more than 3 tasks', 'and the failures say so');
+
+-- tasks that are requested before their parents
+SELECT clutch.send(pg_temp.ask('run:up', 'task:u3', 'task:u2', '{"depth": 2}')), clutch.send(pg_temp.ask('run:up', 'task:u2', 'task:u1')),
+	clutch.send(pg_temp.ask('run:up', 'task:u1', 'task:u0')), clutch.send(pg_temp.ask('run:up', 'task:u0')) \g /dev/null
+SELECT is(pg_temp.state_of('task:u3'), 'assigned agent:ken', 'a task is given to an agent while its parent is missing');
+SELECT clutch.send(pg_temp.ask('run:up', 'task:u4', 'task:u3')), clutch.send(pg_temp.ask('run:up', 'task:u2.1', 'task:u1')), clutch.cancel('task:u3'), clutch.retry('task:u3') \g /dev/null
+SELECT is((SELECT concat_ws(' ', code, detail) FROM clutch.tasks WHERE task_id = 'task:u4'), 'BUDGET_EXCEEDED the budget of the run is used up: depth 3 of 2', 'but one below it is too deep when its ancestors are known');
+SELECT is(pg_temp.state_of('task:u3'), 'failed BUDGET_EXCEEDED', 'and so is the task itself when it is retried');
+SELECT is(pg_temp.state_of('task:u2.1'), 'assigned agent:ken', 'one that is not deeper than it may be is given to an agent');
 
 -- ------------------------------------------------------------- what is refused
 SELECT throws_ok($$SELECT clutch.send(pg_temp.ask('run:3', 'task:4', budget => '{"tasks": 9}'))$$, 'KL004', NULL, 'a run has one budget');
