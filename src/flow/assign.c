@@ -184,6 +184,24 @@ assign_end_without_budget(Task *task)
 	return true;
 }
 
+/*
+ * Is there no room for the task among the kinds that its requester may have
+ * waiting?  A request that is just being admitted is refused, and one that was
+ * held ends.  One that an agent has had may wait again.
+ */
+static bool
+assign_end_without_room(Task *task, const Requirement *requirement, bool is_new)
+{
+	if (is_new)
+		requester_require_room(requirement);
+	else if (task_is_held(task) && assign_is_first(task) && !requester_has_room(requirement))
+	{
+		ending_fail(task, "TOO_MANY_KINDS", requester_no_room(requirement));
+		return true;
+	}
+	return false;
+}
+
 /* Gives a task back to the agent that asked a question or suspended it, if it can still take it. */
 static bool
 assign_give_back(Task *task, const Requirement *requirement, Slice request_id, TimestampTz at)
@@ -276,8 +294,8 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode
 		assign_give(task, &requirement, choice, selected, slot_no, request->id, at);
 		return true;
 	}
-	if (mode.is_new)
-		requester_require_room(request->from_agent, &requirement);
+	if (assign_end_without_room(task, &requirement, mode.is_new))
+		return false;
 	if (mode.is_for_run != NULL)
 		*mode.is_for_run = choice->rejected[REJECTED_BUDGET].count > 0;
 	assign_wait(task, &requirement, choice, request->id);

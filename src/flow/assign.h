@@ -22,8 +22,8 @@
 
 /*
  * Routes a task whose request, received at that time, is just being admitted.
- * Raises TOO_MANY_KINDS if it would have to wait and its sender already has
- * too many kinds of waiting tasks.
+ * Raises TOO_MANY_KINDS if it would have to wait and its requester already
+ * has too many kinds of waiting tasks (queue/requester.h).
  */
 extern void assign_new(Task *task, const Envelope *request, TimestampTz at);
 

@@ -16,9 +16,19 @@
 #include "routing/requirement.h"
 
 /*
- * Raises 54000, TOO_MANY_KINDS, if the request would add one kind more than
- * the agent that sends it may have.
+ * Returns the agent for which a request counts.  What a rule adds in its own
+ * name counts for the sender of the event, because one sender could otherwise
+ * use up what the orchestrator may have waiting for all of them.
  */
-extern void requester_require_room(Slice from_agent, const Requirement *requirement);
+extern Slice requester_of(const Requirement *requirement);
+
+/* Is there room for the request among the kinds that its requester may have? */
+extern bool requester_has_room(const Requirement *requirement);
+
+/* Says that there is not, palloc'd. */
+extern char *requester_no_room(const Requirement *requirement);
+
+/* Raises 54000, TOO_MANY_KINDS, if there is not. */
+extern void requester_require_room(const Requirement *requirement);
 
 #endif							/* CLUTCH_REQUESTER_H */

@@ -28,7 +28,7 @@
  */
 extern void waiting_put(Task *task, const Requirement *requirement);
 
-/* Puts it at the end of a kind that it had before (task->queue_kind). */
+/* Puts it at the end of a kind that it has just left (task->queue_kind). */
 extern void waiting_put_kind(Task *task, int64 kind);
 
 /*

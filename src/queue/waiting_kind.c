@@ -145,6 +145,7 @@ waiting_kind_remember(int64 kind, const WaitingKind *read)
 	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
 	kept.sender = slice_copy(requirement->sender);
 	kept.run_id = SLICE_NONE;
+	kept.added_to = SLICE_NONE;
 	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
 	entry->requirement = kept;
 	entry->is_old = read->is_old;

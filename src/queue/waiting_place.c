@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "base/rows.h"
 #include "queue/queue.h"
+#include "queue/requester.h"
 #include "queue/waiting.h"
 #include "queue/waiting_kind.h"
 #include "queue/waiting_vain.h"
@@ -51,7 +52,8 @@ waiting_insert(Task *task, int64 kind, int64 queue_no, TimestampTz since, Slice 
 void
 waiting_put_kind(Task *task, int64 kind)
 {
-	waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now(), task->from_agent);
+	waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now(),
+				   slice_present(task->left_for) ? task->left_for : task->from_agent);
 }
 
 /*
@@ -78,6 +80,7 @@ waiting_take_out(Task *task)
 		tid = rows_tid(&scan);
 		task->left_no = task->queue_no;
 		task->left_since = rows_timestamp(&scan, Anum_queue_since);
+		task->left_for = rows_text_copy(&scan, Anum_queue_from_agent);
 	}
 	rows_end(&scan);
 	if (found)
@@ -101,17 +104,11 @@ waiting_note_return(const Task *task)
 	waiting_vain_note_return(task->queue_kind, task_urgency(task), task->queue_no);
 }
 
-static void
-waiting_put_back_kind(Task *task, int64 kind)
-{
-	waiting_insert(task, kind, task->left_no, task->left_since, task->from_agent);
-	waiting_note_return(task);
-}
-
 void
 waiting_put_back(Task *task, const Requirement *requirement)
 {
-	waiting_put_back_kind(task, waiting_kind_of(requirement));
+	waiting_insert(task, waiting_kind_of(requirement), task->left_no, task->left_since, requester_of(requirement));
+	waiting_note_return(task);
 }
 
 void
@@ -122,9 +119,9 @@ waiting_put(Task *task, const Requirement *requirement)
 	if (task->queue_no != 0 && task->queue_kind == kind)
 		return;
 	if (waiting_take_out(task))
-		waiting_put_back_kind(task, kind);
+		waiting_put_back(task, requirement);
 	else
-		waiting_put_kind(task, kind);
+		waiting_insert(task, kind, rows_nextval(SEQUENCE_QUEUE_NO), clock_now(), requester_of(requirement));
 }
 
 bool

@@ -32,6 +32,16 @@ requirement_sender(const Envelope *envelope)
 	return slice_present(asker) ? asker : envelope->from_agent;
 }
 
+Slice
+requirement_added_to(const Envelope *envelope)
+{
+	JsonbContainer *rule = requirement_rule_notes(envelope);
+
+	if (rule == NULL || slice_present(document_get_text(rule, "sender")))
+		return SLICE_NONE;
+	return document_get_text(rule, "event");
+}
+
 /*
  * The orchestrator routes requests and does not work on them.  As one of
  * several recipients it adds no agent to choose from, and as the only one it
@@ -50,6 +60,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->policy = envelope->policy;
 	requirement->scope = scope;
 	requirement->sender = requirement_sender(envelope);
+	requirement->added_to = requirement_added_to(envelope);
 	requirement->has_after = envelope->orders.after.n > 0;
 	requirement->run_id = envelope->run_id;
 	requirement->priority = -1;

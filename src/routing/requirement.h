@@ -53,6 +53,7 @@ struct Requirement
 								 * may cost */
 	Slice		avoid;			/* an agent to choose only if no other is left;
 								 * or absent */
+	Slice		added_to;		/* see requirement_added_to */
 	bool		resumes;		/* "named" worked on the task before it was
 								 * suspended */
 	bool		has_after;		/* the request names tasks to wait for */
@@ -79,6 +80,12 @@ extern JsonbContainer *requirement_rule_notes(const Envelope *envelope);
  * itself.
  */
 extern Slice requirement_sender(const Envelope *envelope);
+
+/*
+ * Returns the ID of the event to which a rule has added the request in its own
+ * name, or an absent slice if the request is made in the name of an agent.
+ */
+extern Slice requirement_added_to(const Envelope *envelope);
 
 /* Is exactly one agent named?  Such a request is assigned without a choice. */
 extern bool requirement_is_direct(const Requirement *requirement);

@@ -94,6 +94,8 @@ typedef struct Task
 	 */
 	int64		left_no;
 	TimestampTz left_since;
+	Slice		left_for;		/* clutch.waiting only: for which agent its kind
+								 * counts */
 } Task;
 
 /* columns of clutch.task */
