@@ -55,6 +55,28 @@ amount_sum(const Amount *a, const Amount *b)
 	return sum;
 }
 
+Amount
+amount_rest(const Amount *spent, const Amount *part)
+{
+	Datum		zero = NumericGetDatum(int64_to_numeric(0));
+	Datum		cost = DirectFunctionCall2(numeric_sub,
+										   NumericGetDatum(amount_cost_or_zero(spent->cost)),
+										   NumericGetDatum(amount_cost_or_zero(part->cost)));
+
+	return (Amount) {
+		.tokens = Max(spent->tokens - part->tokens, 0),
+		.cost = DatumGetNumeric(DirectFunctionCall2(numeric_larger, cost, zero))
+	};
+}
+
+bool
+amount_is_zero(const Amount *amount)
+{
+	return amount->tokens == 0 &&
+		DatumGetBool(DirectFunctionCall2(numeric_eq, NumericGetDatum(amount_cost_or_zero(amount->cost)),
+										 NumericGetDatum(int64_to_numeric(0))));
+}
+
 static bool
 amount_cost_reaches(Numeric spent, Numeric limit)
 {

@@ -40,6 +40,15 @@ extern Amount amount_copy(Amount amount);
 /* Returns the sum, palloc'd. */
 extern Amount amount_sum(const Amount *a, const Amount *b);
 
+/*
+ * Returns what is left of an amount that was spent after part of it has been
+ * taken away, at least 0, palloc'd.
+ */
+extern Amount amount_rest(const Amount *spent, const Amount *part);
+
+/* Are both the tokens and the cost zero? */
+extern bool amount_is_zero(const Amount *amount);
+
 /* Does the first limit allow more than the second one in any respect? */
 extern bool amount_allows_more(const Amount *limit, const Amount *other);
 

@@ -18,7 +18,7 @@
 #include "store/audit.h"
 #include "store/epoch.h"
 #include "store/participant.h"
-#include "store/spending_total.h"
+#include "store/spending.h"
 #include "task/task.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
@@ -308,6 +308,6 @@ import_lines(const Slice *lines, int n)
 	import_append_audit(&import);
 	import_put_events(&import);
 	import_require_over(&import);
-	spending_total_forget(import.run_id);
+	spending_unfold(import.run_id);
 	return n - 1;
 }

@@ -146,6 +146,14 @@ spending_read(Slice run_id, AgentSpending **agents)
 	return n;
 }
 
+static DateADT
+spending_day(const RowScan *scan)
+{
+	bool		isnull;
+
+	return DatumGetDateADT(rows_datum(scan, Anum_spending_day, &isnull));
+}
+
 /*
  * No other transaction holds these rows, because whoever reports holds the
  * lock on a task of the run.
@@ -161,13 +169,28 @@ spending_fold(Slice run_id)
 	while (rows_next(&scan))
 	{
 		ItemPointerData tid = rows_tid(&scan);
-		bool		isnull;
 
 		CHECK_FOR_INTERRUPTS();
-		spending_total_add(run_id, rows_text(&scan, Anum_spending_agent_id),
-						   DatumGetDateADT(rows_datum(&scan, Anum_spending_day, &isnull)),
+		spending_total_add(run_id, rows_text(&scan, Anum_spending_agent_id), spending_day(&scan),
 						   spending_amount(&scan));
 		rows_delete(TABLE_SPENDING, &tid);
+	}
+	rows_end(&scan);
+}
+
+void
+spending_unfold(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		spending_total_take(run_id, rows_text(&scan, Anum_spending_agent_id), spending_day(&scan),
+							spending_amount(&scan));
 	}
 	rows_end(&scan);
 }

@@ -42,4 +42,11 @@ extern int	spending_read(Slice run_id, AgentSpending **agents);
  */
 extern void spending_fold(Slice run_id);
 
+/*
+ * Takes the spending of a run that has been imported away from spending_total,
+ * where it was moved if the run was pruned here after it was exported.  What
+ * reports have spent that were not imported stays there.
+ */
+extern void spending_unfold(Slice run_id);
+
 #endif							/* CLUTCH_SPENDING_H */

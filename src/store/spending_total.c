@@ -51,36 +51,44 @@ spending_total_find(Slice run_id, Slice agent_id, DateADT day, ItemPointerData *
 	return found;
 }
 
-void
-spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount)
+static void
+spending_total_write(Slice run_id, Slice agent_id, DateADT day, Amount amount, ItemPointer tid)
 {
 	Datum		values[Natts_spending_total];
 	bool		nulls[Natts_spending_total] = {0};
-	Amount		sum = {0, int64_to_numeric(0)};
-	ItemPointerData tid;
-	bool		found = spending_total_find(run_id, agent_id, day, &tid, &sum);
 
-	sum = amount_sum(&sum, &amount);
 	column_put_text(values, nulls, Anum_spending_total_run_id, run_id);
 	column_put_text(values, nulls, Anum_spending_total_agent_id, agent_id);
 	values[Anum_spending_total_day - 1] = DateADTGetDatum(day);
-	values[Anum_spending_total_tokens - 1] = Int64GetDatum(sum.tokens);
-	values[Anum_spending_total_cost - 1] = NumericGetDatum(sum.cost);
-	if (found)
-		rows_update(TABLE_SPENDING_TOTAL, &tid, values, nulls);
+	values[Anum_spending_total_tokens - 1] = Int64GetDatum(amount.tokens);
+	values[Anum_spending_total_cost - 1] = NumericGetDatum(amount.cost);
+	if (tid != NULL)
+		rows_update(TABLE_SPENDING_TOTAL, tid, values, nulls);
 	else
 		(void) rows_insert(TABLE_SPENDING_TOTAL, values, nulls);
 }
 
 void
-spending_total_forget(Slice run_id)
+spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount)
 {
-	RowScan		scan;
+	Amount		sum = {0, int64_to_numeric(0)};
+	ItemPointerData tid;
+	bool		found = spending_total_find(run_id, agent_id, day, &tid, &sum);
 
-	do
-	{
-		rows_begin(&scan, TABLE_SPENDING_TOTAL, INDEX_SPENDING_TOTAL, ROWS_LATEST, RowExclusiveLock);
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	}
-	while (rows_delete_first(&scan));
+	spending_total_write(run_id, agent_id, day, amount_sum(&sum, &amount), found ? &tid : NULL);
+}
+
+void
+spending_total_take(Slice run_id, Slice agent_id, DateADT day, Amount amount)
+{
+	Amount		rest;
+	ItemPointerData tid;
+
+	if (!spending_total_find(run_id, agent_id, day, &tid, &rest))
+		return;
+	rest = amount_rest(&rest, &amount);
+	if (amount_is_zero(&rest))
+		rows_delete(TABLE_SPENDING_TOTAL, &tid);
+	else
+		spending_total_write(run_id, agent_id, day, rest, &tid);
 }

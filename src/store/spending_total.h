@@ -18,9 +18,9 @@
 extern void spending_total_add(Slice run_id, Slice agent_id, DateADT day, Amount amount);
 
 /*
- * Forgets the spending of a run that has been imported again together with its
- * reports.
+ * Takes away what reports have said that are in the log again, as far as it is
+ * there.
  */
-extern void spending_total_forget(Slice run_id);
+extern void spending_total_take(Slice run_id, Slice agent_id, DateADT day, Amount amount);
 
 #endif							/* CLUTCH_SPENDING_TOTAL_H */

@@ -1,7 +1,7 @@
 -- A run goes into another database with all its events, as history: its tasks
 -- are known there, and nothing happens because of them.
 \ir ../fixtures/tap.sql
-SELECT plan(46);
+SELECT plan(49);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -104,6 +104,23 @@ SELECT is((SELECT count(*) FROM clutch.task), 0::bigint, 'an imported run can be
 SELECT set_eq('SELECT * FROM clutch.costs', 'SELECT * FROM costs', 'its costs stay');
 SELECT is(clutch.import((SELECT array_agg(line ORDER BY no) FROM lines)), (SELECT count(*) - 1 FROM lines), 'and it can be imported again');
 SELECT set_eq('SELECT * FROM clutch.costs', 'SELECT * FROM costs', 'without costing twice');
+SELECT clutch.prune('infinity') \g /dev/null
+-- the run begins again after it has been pruned, and goes once more
+SELECT fixture.ask('later') \g /dev/null
+SELECT fixture.claimed('agent:ken') \g /dev/null
+SELECT clutch.finish('agent:ken', 'later', usage => '{"input_tokens": 40, "cost": 0.5}') \g /dev/null
+CREATE TEMP TABLE later_lines AS SELECT row_number() OVER () AS no, line FROM clutch.export('run:1') line;
+CREATE TEMP TABLE later_costs AS SELECT * FROM clutch.costs;
+SELECT clutch.prune('infinity') \g /dev/null
+SELECT clutch.import((SELECT array_agg(line ORDER BY no) FROM later_lines)) \g /dev/null
+SELECT set_eq('SELECT * FROM clutch.costs', 'SELECT * FROM later_costs', 'what was spent before the imported run began stays');
+SELECT clutch.prune('infinity') \g /dev/null
+SELECT clutch.import((SELECT array_agg(line ORDER BY no) FROM lines)) \g /dev/null
+SELECT set_eq('SELECT * FROM clutch.costs', 'SELECT * FROM later_costs', 'and so does what was spent after it was exported');
+SELECT clutch.prune('infinity') \g /dev/null
+DELETE FROM clutch.spending_total;
+SELECT clutch.import((SELECT array_agg(line ORDER BY no) FROM lines)) \g /dev/null
+SELECT set_eq('SELECT * FROM clutch.costs', 'SELECT * FROM costs', 'and nothing can be below zero');
 SELECT clutch.prune('infinity') \g /dev/null
 
 -- ------------------------------------------------------------- what is refused
