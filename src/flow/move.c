@@ -136,6 +136,8 @@ move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutco
 	}
 	if (task->slot_no >= 0 && (!task_status_holds_slot(to) || event->step == STEP_ASSIGN))
 		move_leave_slot(task, outcome);
+	else if (outcome != ATTEMPT_UNDECIDED)
+		slot_count(task->agent_id, task->task_id, task->request_seq, move_slot_outcome_of(outcome));
 	if (to != TASK_RUNNING)
 	{
 		task->lease_until = 0;

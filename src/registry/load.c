@@ -63,7 +63,7 @@ load_add_slots(RowScan *scan, Slice agent_id, int most, AgentLoad *load)
 	int			slots = 0;
 
 	*load = (AgentLoad) {.limit = load->limit};
-	slot_walk_from(&walk, scan, agent_id, 0);
+	slot_walk_from(&walk, scan, agent_id, FIRST_SPARE_SLOT);
 	while (slots < most && slot_walk_next(&walk))
 	{
 		slots++;

@@ -277,17 +277,17 @@ slot_take_fresh(AgentMemory *memory, Slice agent_id, int limit, Slice task_id, i
  * are taken.
  */
 static int
-slot_take_first(Slice agent_id, int limit, Slice task_id, int64 seq)
+slot_take_first(Slice agent_id, int from, int limit, Slice task_id, int64 seq)
 {
 	int64		generation;
-	int			slot_no = -1;
+	int			slot_no = from - 1;
 
 	do
 	{
 		slot_no = slot_first_free(agent_id, slot_no + 1, limit, PG_INT32_MAX, &generation);
-		if (slot_no >= 0 && slot_take_guarded(agent_id, slot_no, generation, task_id, seq))
+		if (slot_no != -1 && slot_take_guarded(agent_id, slot_no, generation, task_id, seq))
 			return slot_no;
-	} while (slot_no >= 0);
+	} while (slot_no != -1);
 	return -1;
 }
 
@@ -325,7 +325,7 @@ slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
 			slot_no = slot_take_fresh(memory, agent_id, limit, task_id, seq);
 	}
 	if (slot_no < 0)
-		slot_no = slot_take_first(agent_id, limit, task_id, seq);
+		slot_no = slot_take_first(agent_id, 0, limit, task_id, seq);
 	if (slot_no < 0)
 		return -1;
 	memory->highest = Max(memory->highest, slot_no);
@@ -367,12 +367,23 @@ slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome)
 		state.failed /= 2;
 	}
 	slot_write(agent_id, slot_no, &state, SLICE_NONE);
-	if (memory != NULL)
+	if (memory != NULL && slot_no >= 0)
 	{
 		memory->free_slot = slot_no;
 		memory->free_generation = state.generation;
 	}
 	load_note_ended(agent_id, done, failed);
+}
+
+void
+slot_count(Slice agent_id, Slice task_id, int64 seq, SlotOutcome outcome)
+{
+	int			slot_no = slot_take_first(agent_id, FIRST_SPARE_SLOT, -1, task_id, seq);
+
+	if (slot_no == -1)
+		return;
+	load_note_chosen(agent_id, seq);
+	slot_free(agent_id, slot_no, seq, outcome);
 }
 
 static void

@@ -62,6 +62,12 @@ extern List *slot_list_agents(void);
 extern void slot_free(Slice agent_id, int slot_no, int64 since_seq, SlotOutcome outcome);
 
 /*
+ * Counts the outcome of a task that holds no slot, because it is suspended or
+ * waits for an answer.  seq is its position in the log.
+ */
+extern void slot_count(Slice agent_id, Slice task_id, int64 seq, SlotOutcome outcome);
+
+/*
  * Writes the record of an agent that has no slots yet, in a rebuild: how its
  * tasks ended, and the seq of the last one.
  */

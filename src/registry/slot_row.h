@@ -30,6 +30,14 @@ enum
 ROWS_CHECK_COLUMNS(Natts_agent_slot, AGENT_SLOT);
 
 /*
+ * The numbers from here to -2 are spare slots.  No task holds one: they count
+ * the outcomes of tasks that end without a slot, so that these neither keep a
+ * slot from another task nor wait for one.  There are as many as transactions
+ * that have counted such an outcome at the same time.
+ */
+#define FIRST_SPARE_SLOT	(-1000000)
+
+/*
  * Iterates over slots in the order of their numbers, each once, in its newest
  * version.  The columns are read from the scan.
  */

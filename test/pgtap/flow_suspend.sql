@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(73);
+SELECT plan(79);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -189,9 +189,24 @@ ROLLBACK TO s;
 COMMIT;
 SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'ear'), 'assigned', 'and at commit, if a savepoint has taken that back');
 
+-- tasks that end without a slot, while another one has the only slot
+SELECT fixture.agent('odd', 1, '{skill:odd}') \g /dev/null
+SELECT fixture.ask('odd' || n, skill => 'skill:odd'), clutch.claim('agent:odd'), clutch.suspend('agent:odd', 'odd' || n, '{"for_ms": 9000000}') FROM generate_series(1, 2) n \g /dev/null
+SELECT fixture.ask('odd3', skill => 'skill:odd'), clutch.claim('agent:odd'), clutch.progress('agent:odd', 'odd3', '{"state": "input_required", "question": "?"}') \g /dev/null
+SELECT fixture.ask('odd4', skill => 'skill:odd') \g /dev/null
+SELECT clutch.fail('agent:odd', 'odd1', 'NO_GOOD', 'no', false), clutch.finish('agent:odd', 'odd2'), clutch.finish('agent:odd', 'odd3') \g /dev/null
+SELECT fixture.answers($$SELECT success_rate, running FROM clutch.agents WHERE agent_id = 'agent:odd'$$, 'SELECT 2 / 3.0::double precision, 1', 'the ends of suspended tasks count for the agent, and so does that of one with a question');
+SELECT fixture.ask('odd5', skill => 'skill:odd'), fixture.claimed('agent:odd') \g /dev/null
+SELECT is((SELECT string_agg(fixture.state('odd' || n), ', ' ORDER BY n) FROM generate_series(4, 5) n), 'running agent:odd 1, pending 1', 'its limit stays');
+SELECT clutch.finish('agent:odd', 'odd4') \g /dev/null
+SELECT is(fixture.state('odd5'), 'assigned agent:odd 1', 'and so does its slot');
+SELECT fixture.answers($$SELECT sum(done), sum(failed) FROM clutch.agent_slot WHERE agent_id = 'agent:odd'$$, 'SELECT 3, 1', 'and all of them have counted');
+SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE agent_id = 'agent:odd' AND slot_no < 0), 1::bigint, 'in one row more');
+
 -- what was said when a task was suspended is erased, and its state stays
 SELECT clutch.redact(seq, 'test') FROM clutch.events WHERE envelope #> '{meta,clutch,wait}' IS NOT NULL \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #> '{meta,clutch,wait}' IS NOT NULL AND envelope #> '{payload,page}' IS NOT NULL), 0::bigint, 'the notes are redacted');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
+SELECT fixture.answers($$SELECT sum(done), sum(failed) FROM clutch.agent_slot WHERE agent_id = 'agent:odd'$$, 'SELECT 3, 1', 'and how the agents have done');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
