@@ -23,7 +23,7 @@ FROM (VALUES
 	('clutch_schedules_failing', 'gauge', 'Schedules whose last envelope was refused.'),
 	('clutch_agent_messages_total', 'counter', 'Events by source, dest and type, for the hundred most frequent.'),
 	('clutch_agent_errors_total', 'counter', 'task.error, tool.error, task.timeout and routing.failure by source and code, for the hundred most frequent.'),
-	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to its task.result, task.error or task.timeout, by source (the requester) and dest (the agent), for the twenty most frequent.'),
+	('clutch_agent_request_duration', 'histogram', 'Seconds from a task.request to the task.result, task.error, task.timeout or task.cancel that has ended the task, by source (the requester) and dest (the agent), for the twenty most frequent.'),
 	('clutch_artifacts', 'gauge', 'Artifacts by state: attached to an event, unused, and unfinished uploads. Those that are not attached go after clutch.artifact_grace.'),
 	('clutch_artifact_bytes', 'gauge', 'Size of the content of artifacts by state, in bytes, before compression.'),
 	('clutch_artifact_chunks_unreferenced', 'gauge', 'Chunks of content that belong to no artifact and to no upload. Other than 0, somebody has written to the tables.'),
@@ -57,7 +57,10 @@ CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
 		FROM (SELECT t.from_agent, coalesce(t.agent_id, ''), extract(epoch FROM e.received_at - t.created_at)::double precision
 			  FROM clutch.events e JOIN clutch.task t ON t.task_id = e.task_id
 			  WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
-				AND e.type IN ('task.result', 'task.error', 'task.timeout') AND NOT e.late) AS d(source, dest, seconds)
+				AND e.type IN ('task.result', 'task.error', 'task.timeout', 'task.cancel') AND NOT e.late
+				-- the task is still over by this event, so its agent is the one that had it
+				AND (t.result_seq = e.seq OR (t.finished_at = e.received_at
+					 AND t.status = CASE e.type WHEN 'task.timeout' THEN 'timed_out' WHEN 'task.cancel' THEN 'cancelled' END))) AS d(source, dest, seconds)
 		GROUP BY 1, 2;
 	END;
 COMMENT ON FUNCTION clutch.count_events(integer, xid8, xid8) IS

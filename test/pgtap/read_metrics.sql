@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(39);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -98,6 +98,28 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_message
 SELECT is((SELECT clutch.count_more(5000) + 10 * clutch.count_more(5000)), 1, 'an idle database is not counted again');
 SELECT is((SELECT string_agg(m[1], ' ') FROM regexp_matches(clutch.prometheus(), 'clutch_agent_request_duration_bucket{dest="agent:metric",le="([^"]*)"', 'g') m),
 	'0.1 0.5 1 5 10 60 300 3600 +Inf', 'Prometheus gets a histogram, whose buckets are in order');
+
+-- only what ends a task has a duration, and it belongs to the agent that had the task
+CREATE FUNCTION pg_temp.durations(requester text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', coalesce(nullif(labels ->> 'dest', ''), 'nobody'), value), ', ' ORDER BY labels ->> 'dest') FROM clutch.metrics()
+	WHERE name = 'clutch_agent_request_duration_count' AND labels ->> 'source' = requester
+$$;
+SET clutch.retry_max = 3;
+SET clutch.retry_initial = 0;
+SET clutch.retry_max_delay = 0;
+SELECT fixture.agent('first', 9, '{skill:twice}') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:asker', run_id => 'run:asker', thread_id => 'thread:1', task_id => 'asked' || n, requires => '{skill:twice}')) FROM generate_series(1, 5) n \g /dev/null
+SELECT clutch.fail('agent:first', task_id, 'UNAVAILABLE', 'busy') FROM clutch.claim('agent:first', 1) \g /dev/null
+SELECT fixture.agent('first', 9, '{skill:other}'), fixture.agent('second', 9, '{skill:twice}') \g /dev/null
+SELECT pg_sleep(0.01), clutch.tick() \g /dev/null
+SELECT is(fixture.state('asked1'), 'assigned agent:second 2', 'another agent is to try again what one has failed');
+SELECT clutch.finish('agent:second', task_id) FROM clutch.claim('agent:second', 1) \g /dev/null
+SELECT clutch.finish('agent:first', task_id) FROM clutch.claim('agent:first', 1) \g /dev/null
+SELECT clutch.fail('agent:first', task_id, 'NO_GOOD', 'no', false) FROM clutch.claim('agent:first', 1) \g /dev/null
+SELECT clutch.cancel('asked4') \g /dev/null
+SELECT is(pg_temp.durations('agent:asker'), 'agent:first 3, agent:second 1', 'an error that is retried has no duration, and a cancel has one');
+SELECT clutch.count_more(5000) \g /dev/null
+SELECT is(pg_temp.durations('agent:asker'), 'agent:first 3, agent:second 1', 'also when a tick has counted them');
 
 BEGIN;
 UPDATE clutch.event_count SET buckets = '{1,2,4,8,16,32,64,128}', n = 200 WHERE type = 'duration' AND dest = 'agent:metric';
