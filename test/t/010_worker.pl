@@ -52,10 +52,11 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('owned', q{SET ROLE clutch_test_owner; CREATE EXTENSION clutch; RESET ROLE; ALTER ROLE clutch_test_owner NOSUPERUSER;});
 make_helpers($node, 'owned');
 $node->safe_psql('owned', q{
-	CREATE TABLE seen (what text, role name);
+	ALTER DATABASE owned SET search_path = public;
+	CREATE TABLE seen (what text, role text);
 	GRANT INSERT ON seen TO clutch_test_owner;
 	CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-		INSERT INTO public.seen VALUES (TG_NAME, current_user);
+		INSERT INTO public.seen VALUES (TG_NAME, concat_ws(', ', current_user, current_setting('search_path')));
 		RETURN NULL;
 	END $$;
 	CREATE FUNCTION see_at_commit() RETURNS integer LANGUAGE sql AS $$ INSERT INTO public.seen VALUES ('cursor', current_user) RETURNING 1 $$;
@@ -71,7 +72,8 @@ $node->safe_psql('owned', q{
 ask_in_vain($node, 'owned', 'task:late');
 timed_out($node, 'owned', 'task:late', 'a deadline in a database of another owner is kept');
 is($node->safe_psql('owned', 'SELECT what, role FROM seen ORDER BY what'),
-	"at_once|clutch_test_owner\ncursor|clutch_test_owner\ndeferred|clutch_test_owner", 'as the owner, also what the commit does');
+	"at_once|clutch_test_owner, pg_catalog, pg_temp\ncursor|clutch_test_owner\ndeferred|clutch_test_owner, pg_catalog, pg_temp",
+	'as the owner, also what the commit does, whatever search_path the database has');
 
 # an owner without privileges
 my $log = -s $node->logfile;
