@@ -115,7 +115,7 @@ CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
 UNION ALL
 -- Whoever may write a state table may, for example, speak for any agent.  PUBLIC has no right on anything.
-SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no clutch.grant_... function grants', g.grantee, g.privileges, pg_catalog.lower(g.kind), g.name) COLLATE "default",
+SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no function of clutch grants', g.grantee, g.privileges, pg_catalog.lower(g.kind), g.name) COLLATE "default",
 	   pg_catalog.format('REVOKE %s ON %s %s FROM %s;', g.privileges, g.kind, g.name, g.grantee) COLLATE "default"
 FROM (
 	SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, string_agg(DISTINCT a.privilege_type, ', ') AS privileges,

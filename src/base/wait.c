@@ -45,6 +45,13 @@ wait_refuse(const char *what)
 			 errhint("Another transaction holds it; try again when that has ended.")));
 }
 
+bool
+wait_has_timed_out(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && error->funcname != NULL &&
+		strcmp(error->funcname, "ProcessInterrupts") == 0;
+}
+
 void
 wait_for_transaction(TransactionId xid)
 {

@@ -37,6 +37,12 @@ extern bool wait_is_allowed(void);
 pg_noreturn extern void wait_refuse(const char *what);
 
 /*
+ * Is it the error with which PostgreSQL ends a wait that has lasted for
+ * lock_timeout?  A wait that was refused has the same code.
+ */
+extern bool wait_has_timed_out(const ErrorData *error);
+
+/*
  * Waits until the transaction has ended, which may take as long as its client
  * likes: the caller must not hold a guard that others need meanwhile.
  */

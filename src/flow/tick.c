@@ -169,7 +169,10 @@ tick_part_try(const TickPart *part, Tick *tick)
 	TickTry		try = {part, tick};
 	ErrorData  *error = savepoint_run_whole(tick_part_run, &try);
 
-	if (error == NULL || savepoint_failed_by_chance(error))
+	if (error == NULL)
+		return;
+	tick->report.lacks_lock |= wait_has_timed_out(error);
+	if (savepoint_failed_by_chance(error))
 		return;
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),

@@ -77,6 +77,7 @@ typedef struct Job
 	void		(*step) (void);
 	TimestampTz at;				/* DT_NOEND if it waits to be told */
 	TimestampTz pause;			/* the last one; 0 if the last step succeeded */
+	bool		lacks_lock;		/* has it been reported that it waits for a lock? */
 } Job;
 
 static void worker_tick_step(void);
@@ -129,6 +130,20 @@ worker_clock_time(TimestampTz at)
 }
 
 /*
+ * Notes whether the job waits for a lock of a table.  That may last for hours,
+ * as with VACUUM FULL, so it is mentioned once.
+ */
+static void
+worker_job_lacks_lock(Job *job, bool lacks_lock)
+{
+	if (lacks_lock && !job->lacks_lock)
+		ereport(LOG,
+				(errmsg("waiting for a lock of another session: %s", job->what),
+				 errhint("It is tried again until it gets the lock. While it waits, pg_blocking_pids(%d) shows that session.", MyProcPid)));
+	job->lacks_lock = lacks_lock;
+}
+
+/*
  * Makes the rest of the transaction run as the owner of the extension, rather
  * than as the superuser that this process runs as.  That includes its commit,
  * which fires deferred triggers of users and reads their holdable cursors, so
@@ -149,8 +164,12 @@ worker_tick_as_owner(void)
 	worker_become_owner();
 	(void) restored_epoch();
 	report = tick_all(step);
+	worker_job_lacks_lock(&tick_job, report.lacks_lock);
 	if (settle_postponed(step) >= step || tick_is_full(&report, step))
 		tick_job.at = GetCurrentTimestamp();
+	else if (report.lacks_lock)
+		/* tick_next would need the same lock, and undo what has been done */
+		tick_job.at = GetCurrentTimestamp() + FIRST_PAUSE;
 	else
 		tick_job.at = worker_real_time(tick_next());
 }
@@ -234,14 +253,12 @@ worker_seal_step(void)
 
 /*
  * Reports that the job has failed, and decides how long it pauses.  A lock that
- * is not available is no error.  It may be held for hours, as by VACUUM FULL, so
- * it is mentioned once, and the job goes on soon after it is released.
+ * is not available is no error, and the job goes on soon after it is released.
  */
 static void
 worker_job_failed(Job *job)
 {
 	bool		lacks_lock = geterrcode() == ERRCODE_LOCK_NOT_AVAILABLE;
-	bool		is_known = job->pause > 0;
 
 	if (!lacks_lock)
 		EmitErrorReport();
@@ -249,10 +266,7 @@ worker_job_failed(Job *job)
 	FlushErrorState();
 	job->pause = lacks_lock ? FIRST_PAUSE : Min(Max(2 * job->pause, FIRST_PAUSE), LONGEST_PAUSE);
 	job->at = GetCurrentTimestamp() + job->pause;
-	if (lacks_lock && !is_known)
-		ereport(LOG,
-				(errmsg("waiting for a lock of another session: %s", job->what),
-				 errhint("It is tried again until it gets the lock. While it waits, pg_blocking_pids(%d) shows that session.", MyProcPid)));
+	worker_job_lacks_lock(job, lacks_lock);
 }
 
 /* Runs a step in a transaction.  Returns false if it failed and is put off. */
