@@ -365,7 +365,7 @@ keep_replicated(Jsonb *document, Event *event)
 	read_envelope(document, event);
 	event->received_at = clock_now();
 	event->attempt = event->envelope.attempt;
-	event->epoch = EPOCH_ELSEWHERE(epoch_look());
+	event->epoch = EPOCH_ELSEWHERE(epoch_look_to_write());
 	event->scope = event->envelope.orders.scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	participant_add_recipients(&event->envelope, SLICE_NONE);

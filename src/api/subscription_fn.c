@@ -131,6 +131,7 @@ clutch_position(PG_FUNCTION_ARGS)
 {
 	Position	position = position_now();
 
+	position_make_durable();
 	PG_RETURN_TEXT_P(cstring_to_text(position_text(&position)));
 }
 
@@ -269,6 +270,8 @@ clutch_read_from(PG_FUNCTION_ARGS)
 		first = 0;
 	}
 	last = Min(feed->n, first + query.max_events);
+	if (first < last)
+		position_make_durable();
 	for (i = first; i < last; i++)
 		result_put_event(fcinfo, event_context, feed->seqs[i], i < last - 1 ? SLICE_NONE :
 						 slice_of_cstring(read_from_end(&start, feed, last)));

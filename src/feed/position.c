@@ -7,9 +7,11 @@
  */
 #include "clutch.h"
 
+#include "access/timeline.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "access/xlogrecovery.h"
 #include "feed/position.h"
 #include "lib/qunique.h"
@@ -136,6 +138,27 @@ position_has_seen(const Position *position, int epoch, uint64 xid)
 		return false;
 	return position->nxip == 0 ||
 		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), position_compare_xids) == NULL;
+}
+
+/*
+ * Returns the end of the WAL so far.  At the start of a page,
+ * GetXLogInsertRecPtr points behind the header, which is not there yet.
+ */
+static XLogRecPtr
+position_end_of_wal(void)
+{
+	XLogRecPtr	at = GetXLogInsertRecPtr();
+
+	if (XLogSegmentOffset(at, wal_segment_size) == SizeOfXLogLongPHD)
+		return at - SizeOfXLogLongPHD;
+	return at % XLOG_BLCKSZ == SizeOfXLogShortPHD ? at - SizeOfXLogShortPHD : at;
+}
+
+void
+position_make_durable(void)
+{
+	if (!RecoveryInProgress())
+		XLogFlush(position_end_of_wal());
 }
 
 /* -------------------------------------------------------------- as text */
@@ -282,6 +305,20 @@ position_is_ahead(const Position *position)
 		position_is_ahead_of(position, &now);
 }
 
+/*
+ * Has the current timeline come from that one?  After two recoveries to a point
+ * in time, an older timeline may have ended before this one began.  Without the
+ * file of the history, there is only the current timeline in the list, and
+ * nobody knows.
+ */
+static bool
+position_is_of_ancestor(TimeLineID timeline, TimeLineID current)
+{
+	List	   *history = readTimeLineHistory(current);
+
+	return list_length(history) == 1 || tliInHistory(timeline, history);
+}
+
 void
 position_settle(Position *position, const char *argument)
 {
@@ -300,6 +337,9 @@ position_settle(Position *position, const char *argument)
 		position_refuse_other_history(argument);
 	if (position->epoch == now.epoch && position->timeline > now.timeline)
 		position_refuse_later_history(argument);
+	if (position->epoch == now.epoch && position->timeline != 0 && position->timeline < now.timeline &&
+		!position_is_of_ancestor(position->timeline, now.timeline))
+		position_refuse_other_history(argument);
 	if (position->epoch < now.epoch)
 		return;
 	if (position->timeline == now.timeline && position_is_ahead_of(position, &now))

@@ -56,6 +56,16 @@ extern bool position_has_seen(const Position *position, int epoch, uint64 xid);
 extern char *position_text(const Position *position);
 
 /*
+ * To be called before a position is given to a client, which may keep it when
+ * the server crashes.  A position counts transactions as seen that have rolled
+ * back, or have committed with synchronous_commit off.  If the server forgot
+ * them in a crash, it would use their IDs again, and the client would miss the
+ * new transactions.  So this flushes the WAL up to here; usually, it has been
+ * flushed already.
+ */
+extern void position_make_durable(void);
+
+/*
  * Reads what position_text wrote.  Returns false if the text is not a
  * position.  Xids that are out of order, duplicate or not below xmax are
  * corrected, because versions up to 0.1.0 could store a duplicate xid.

@@ -299,7 +299,7 @@ import_lines(const Slice *lines, int n)
 	Import		import = {lines, n};
 
 	import_read_header(&import);
-	import.epoch = epoch_look();
+	import.epoch = epoch_look_to_write();
 	if (import_run_is_known(import.run_id))
 	{
 		import_require_same(&import);

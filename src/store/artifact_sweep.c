@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "settings.h"
@@ -24,7 +25,7 @@
 static bool sweep_began = false;
 static TimestampTz sweep_first = 0;	/* where the current pass began */
 static TimestampTz sweep_next = 0;
-static TimestampTz sweep_rest_until = 0;
+static TimestampTz sweep_done_at = 0;
 
 static void
 artifact_remove_owners(Slice digest)
@@ -115,7 +116,7 @@ artifact_sweep(int n)
 	int			looked = 0;
 	int			removed;
 
-	if (now < sweep_rest_until && clutch_artifact_grace > 0)
+	if (!clock_is_over(sweep_done_at, PASS_PAUSE, now) && clutch_artifact_grace > 0)
 		return 0;
 	if (!sweep_began)
 		sweep_first = sweep_next = artifact_sweep_anywhere();
@@ -132,7 +133,7 @@ artifact_sweep(int n)
 	if (looked < n)
 	{
 		sweep_first = sweep_next = 0;
-		sweep_rest_until = now + PASS_PAUSE;
+		sweep_done_at = now;
 	}
 	return removed;
 }

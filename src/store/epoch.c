@@ -216,6 +216,21 @@ epoch_look(void)
 	return newest.epoch + !epoch_is_this_system(&newest);
 }
 
+int
+epoch_look_to_write(void)
+{
+	TimeLineID	timeline = GetWALInsertionTimeLine();
+	int			epoch = epoch_if_known();
+	EpochRow	newest;
+
+	if (epoch != 0)
+		return epoch;
+	newest = epoch_read_newest(ROWS_LATEST);
+	if (epoch_is_this_system(&newest) && newest.timeline != timeline)
+		epoch_insert(newest.epoch, timeline);
+	return epoch_look();
+}
+
 /*
  * A dump that is restored in its own cluster has the row of the current epoch
  * as soon as that table is loaded, so a sequence that dumps leave out tells

@@ -42,6 +42,12 @@ extern int	epoch_if_known(void);
 extern int	epoch_look(void);
 
 /*
+ * The same for writers of events that are not admitted here.  They begin no
+ * epoch, but are on the current timeline.
+ */
+extern int	epoch_look_to_write(void);
+
+/*
  * Returns false if nothing has been written in this copy of the database yet,
  * so that a dump may still be being restored into it, also one of another
  * database of this cluster.

@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "base/clock.h"
 #include "catalog/pg_database.h"
 #include "commands/dbcommands.h"
 #include "miscadmin.h"
@@ -183,19 +184,16 @@ launcher_warn_if_lacking(Oid database)
 static TimestampTz
 launcher_ensure_worker(int number, const MailboxView *view, bool belongs, TimestampTz now)
 {
-	TimestampTz patience = view->started_at + START_PATIENCE;
-	TimestampTz again = view->started_at + START_INTERVAL;
-
 	if (view->state == MAILBOX_STARTING)
 	{
-		if (now < patience)
-			return patience;
+		if (!clock_is_over(view->started_at, START_PATIENCE, now))
+			return view->started_at + START_PATIENCE;
 		mailbox_worker_failed(number);
 	}
 	else if (!belongs || !launcher_lacks_worker(view) || view->is_away)
 		return DT_NOEND;
-	if (now < again)
-		return again;
+	if (!clock_is_over(view->started_at, START_INTERVAL, now))
+		return view->started_at + START_INTERVAL;
 	mailbox_worker_starts(number, now);
 	if (launcher_start_worker(number, view->database))
 		return now + START_PATIENCE;

@@ -337,6 +337,21 @@ worker_look_again(void)
 	}
 }
 
+/*
+ * Makes all jobs run now if the clock has been set back.  Otherwise they would
+ * wait for the times that it had shown before.
+ */
+static void
+worker_watch_clock(void)
+{
+	static TimestampTz last = DT_NOBEGIN;
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (now < last)
+		worker_look_again();
+	last = now;
+}
+
 static void
 worker_send_hints(void)
 {
@@ -443,6 +458,7 @@ clutch_worker_main(Datum arg)
 			break;
 		if (orders.look)
 			worker_look_again();
+		worker_watch_clock();
 		worker_job_bring_forward(&tick_job, worker_real_time(orders.due));
 		pace_await();
 		worker_send_hints();
