@@ -120,9 +120,10 @@ extern void mailbox_changed(Oid database);
 
 /*
  * Make the worker leave a database that a session needs for itself.  It stays
- * away until each session that sent it away has called it back.
+ * away until each session that sent it away has called it back.  Returns false
+ * if the database has no mailbox, and so no worker.
  */
-extern void mailbox_worker_leave(Oid database);
+extern bool mailbox_worker_leave(Oid database);
 extern void mailbox_worker_return(Oid database);
 
 /* --- mailbox_state.c: the launcher --- */

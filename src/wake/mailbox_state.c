@@ -45,16 +45,17 @@ mailbox_changed(Oid database)
 	LWLockRelease(mailbox_shared->lock);
 }
 
-void
+bool
 mailbox_worker_leave(Oid database)
 {
 	Mailbox    *box = mailbox_lock(database);
 
 	if (box == NULL)
-		return;
+		return false;
 	box->away++;
 	box->leave = true;
 	mailbox_unlock_and_wake(box);
+	return true;
 }
 
 void

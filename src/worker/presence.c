@@ -16,9 +16,14 @@
 #include "compat.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "storage/procarray.h"
 #include "tcop/utility.h"
 #include "wake/mailbox.h"
 #include "worker/presence.h"
+
+/* How often, and at what interval in us, we look whether the worker has left. */
+#define DEPARTURE_TRIES	50
+#define DEPARTURE_PAUSE	100000
 
 static object_access_hook_type previous_access = NULL;
 static ProcessUtility_hook_type previous_utility = NULL;
@@ -128,8 +133,40 @@ presence_wanted_by(Node *statement)
 	}
 }
 
+/* Would the statement terminate whoever is in the database? */
+static bool
+presence_is_forced(Node *statement)
+{
+	ListCell   *cell;
+
+	if (!IsA(statement, DropdbStmt))
+		return false;
+	foreach(cell, ((DropdbStmt *) statement)->options)
+		if (strcmp(((DefElem *) lfirst(cell))->defname, "force") == 0)
+			return true;
+	return false;
+}
+
+/*
+ * Waits until there are only clients in the database, as long as PostgreSQL
+ * waits where it does not terminate anybody.
+ */
 static void
-presence_send_worker_away(const char *name)
+presence_await_departure(Oid database)
+{
+	for (int tries = 0; tries < DEPARTURE_TRIES; tries++)
+	{
+		int			clients = CountDBConnections(database);
+
+		CHECK_FOR_INTERRUPTS();
+		if (CountDBBackends(database) <= clients)
+			return;
+		pg_usleep(DEPARTURE_PAUSE);
+	}
+}
+
+static void
+presence_send_worker_away(Node *statement, const char *name)
 {
 	Oid			database = get_database_oid(name, true);
 
@@ -146,7 +183,12 @@ presence_send_worker_away(const char *name)
 	presence_call_worker_back();
 	sent_away_from = database;
 	sent_away_level = GetCurrentTransactionNestLevel();
-	mailbox_worker_leave(database);
+	/*
+	 * The worker runs as a superuser, so only a superuser may terminate it.
+	 * It leaves by itself before the statement tries to.
+	 */
+	if (mailbox_worker_leave(database) && presence_is_forced(statement))
+		presence_await_departure(database);
 }
 
 static void
@@ -164,7 +206,7 @@ presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 		database_changed = true;
 	}
 	if (wanted != NULL)
-		presence_send_worker_away(wanted);
+		presence_send_worker_away(statement, wanted);
 	if (previous_utility)
 		previous_utility(plan, text, read_only, context, parameters, environment, receiver,
 						 completion);

@@ -65,6 +65,17 @@ workers_in('one', 'dropped');
 is(($node->psql('postgres', 'CREATE DATABASE three TEMPLATE one'))[2], '', 'one of the same name');
 workers_in('one three', 'of the same name');
 
+# with force, too, although the owner may not terminate a worker, which runs as a superuser
+$node->safe_psql('postgres', 'CREATE ROLE landlord CREATEDB');
+foreach my $round (1 .. 3)
+{
+	$node->safe_psql('postgres', 'SET ROLE landlord; CREATE DATABASE rented');
+	$node->safe_psql('rented', 'CREATE EXTENSION clutch; SELECT clutch.tick()');
+	wait_for_worker($node, 'rented', "round $round: it is there");
+	is(($node->psql('postgres', 'SET ROLE landlord; DROP DATABASE rented WITH (FORCE)'))[2], '', "round $round: dropped by force");
+}
+workers_in('one three', 'by force');
+
 # Once another worker is in database three than before.
 my $pid = $node->safe_psql('postgres', worker_of('three'));
 sub another_comes
