@@ -60,6 +60,17 @@ protection_refuse(const char *what)
 /* ------------------------------------------------------------ which objects */
 
 /*
+ * Is it the schema of the extension?  Where the extension is not installed, a
+ * schema of that name belongs to somebody else.
+ */
+static bool
+protection_is_schema(Oid schema)
+{
+	return schema == get_namespace_oid(CLUTCH_SCHEMA, true) &&
+		OidIsValid(get_extension_oid("clutch", true));
+}
+
+/*
  * Is it the log?  We compare names, because the log may belong to another
  * version of the extension.
  */
@@ -68,7 +79,7 @@ protection_is_log(Oid relid)
 {
 	char	   *name = get_rel_name(relid);
 	bool		is_log = name != NULL && strcmp(name, "events") == 0 &&
-		get_rel_namespace(relid) == get_namespace_oid(CLUTCH_SCHEMA, true);
+		protection_is_schema(get_rel_namespace(relid));
 
 	if (name != NULL)
 		pfree(name);
@@ -82,7 +93,7 @@ protection_is_guard(Oid function)
 	char	   *name = get_func_name(function);
 	bool		is_guard = name != NULL &&
 		(strcmp(name, "admit") == 0 || strcmp(name, "append_only") == 0) &&
-		get_func_namespace(function) == get_namespace_oid(CLUTCH_SCHEMA, true);
+		protection_is_schema(get_func_namespace(function));
 
 	if (name != NULL)
 		pfree(name);
@@ -158,7 +169,7 @@ protection_judge_drop(Oid class, Oid object, int part)
 static void
 protection_judge_move(Oid class, Oid object, int part)
 {
-	if (class == NamespaceRelationId && object == get_namespace_oid(CLUTCH_SCHEMA, true))
+	if (class == NamespaceRelationId && protection_is_schema(object))
 		protection_refuse("rename schema clutch");
 	if (class == RelationRelationId && part <= Natts_event && protection_is_log(object))
 		protection_refuse(part == 0 ? "rename or move table clutch.events" : "rename a column of clutch.events");

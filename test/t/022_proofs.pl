@@ -154,6 +154,16 @@ like(($primary->psql('postgres', $_))[2], qr/TABLE_PROTECTED/, "refused: $_") fo
 	'ALTER TABLE clutch.events ADD COLUMN note text', 'ALTER TABLE IF EXISTS clutch.task ALTER task_id SET STATISTICS 10, ADD note text',
 	'CREATE TABLE parent (LIKE clutch.task) PARTITION BY LIST (task_id); ALTER TABLE parent ATTACH PARTITION clutch.task DEFAULT',
 	'CREATE TYPE many AS (a int); ALTER TABLE clutch.task OF many');
+# Where the extension is not installed, a schema of that name is not its own.
+$primary->safe_psql('postgres', 'CREATE DATABASE namesake');
+is(($primary->psql('namesake', $_))[2], '', "allowed elsewhere: $_") foreach (
+	'CREATE SCHEMA clutch', 'CREATE TABLE clutch.events (a int)',
+	'CREATE FUNCTION clutch.admit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN new; END $$',
+	'CREATE TRIGGER t BEFORE INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION clutch.admit()',
+	'CREATE OR REPLACE FUNCTION clutch.admit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN old; END $$',
+	'ALTER TABLE clutch.events DISABLE TRIGGER t', 'ALTER TABLE clutch.events ALTER a TYPE bigint', 'ALTER TABLE clutch.events RENAME a TO b',
+	'TRUNCATE clutch.events', 'CREATE RULE r AS ON UPDATE TO clutch.events DO INSTEAD NOTHING', 'CREATE TABLE heir () INHERITS (clutch.events)',
+	'ALTER SCHEMA clutch RENAME TO other', 'ALTER SCHEMA other RENAME TO clutch', 'DROP TABLE heir, clutch.events');
 $primary->safe_psql('postgres', q{
 	VACUUM FULL clutch.events;
 	CLUSTER clutch.events USING events_seq;
