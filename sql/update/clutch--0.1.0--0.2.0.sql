@@ -191,8 +191,6 @@ BEGIN
 		clutch.event_count, clutch.event_count_place, clutch.last_tick}'::regclass[]
 	LOOP
 		PERFORM pg_catalog.pg_extension_config_dump(member, '');
-		EXECUTE pg_catalog.format('REVOKE ALL ON %s %s FROM PUBLIC',
-			CASE (SELECT c.relkind FROM pg_catalog.pg_class c WHERE c.oid = member) WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, member);
 	END LOOP;
 END
 $$;
@@ -1031,6 +1029,32 @@ COMMENT ON FUNCTION clutch.grant_again() IS
 DROP TABLE clutch.task_0_1_0, clutch.spending_0_1_0;
 
 -- ---------------------------------------------------------------------- rights
+-- What is new belongs to the role that runs the update.  As in grants.sql, the owner
+-- changes before PUBLIC loses its rights, so that the initial privileges name no role
+-- that may be dropped later.
+DO $$
+DECLARE
+	change text;
+BEGIN
+	FOR change IN
+		SELECT pg_catalog.format('ALTER %s %s OWNER TO %s', o.type, o.identity, e.extowner::pg_catalog.regrole)
+		FROM pg_catalog.pg_extension e
+		JOIN pg_catalog.pg_depend d ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass AND d.refobjid OPERATOR(pg_catalog.=) e.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+		JOIN (SELECT 'pg_catalog.pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.proowner FROM pg_catalog.pg_proc p) AS m(class, oid, owner)
+			ON m.class OPERATOR(pg_catalog.=) d.classid AND m.oid OPERATOR(pg_catalog.=) d.objid AND m.owner OPERATOR(pg_catalog.<>) e.extowner
+		CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
+		WHERE e.extname OPERATOR(pg_catalog.=) 'clutch'
+	LOOP
+		EXECUTE change;
+	END LOOP;
+END
+$$;
+
+REVOKE ALL ON clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended,
+	clutch.awaited, clutch.expiry, clutch.event_count, clutch.event_count_place FROM PUBLIC;
+REVOKE ALL ON SEQUENCE clutch.last_tick FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.unregister(text,text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.pause(text,text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION clutch.resume(text) FROM PUBLIC;
