@@ -110,6 +110,25 @@ is($node->safe_psql('granted', q{SELECT count(*) FROM pg_init_privs i, unnest(i.
 	'none of these grants is taken for one of the extension, so pg_dump keeps them');
 is($node->safe_psql('granted', 'SELECT count(*) FROM mine'), '0', 'a view of a user on clutch.tasks is still there');
 
+# Only who was granted it by grant_reader becomes a reader, which the update says; rights granted by hand stay what they are.
+$node->safe_psql('postgres', 'CREATE ROLE watcher; CREATE ROLE monitor');
+foreach my $version (qw(0.1.0 0.2.0))
+{
+	my $db = 'readers_' . $version =~ tr/./_/r;
+
+	$node->safe_psql('postgres', "CREATE DATABASE $db");
+	$node->safe_psql($db, qq{CREATE EXTENSION clutch VERSION '$version';
+		SELECT clutch.grant_reader('auditor'), clutch.grant_agent('app', 'agent:ken');
+		GRANT USAGE ON SCHEMA clutch TO watcher, monitor;
+		GRANT SELECT ON clutch.events TO watcher, monitor, app;
+		GRANT EXECUTE ON FUNCTION clutch.metrics(), clutch.replay(text) TO monitor});
+	my (undef, undef, $said) = $node->psql($db, 'ALTER EXTENSION clutch UPDATE');
+	is($node->safe_psql($db, q{SELECT string_agg(role::text, ' ') FROM clutch.privileges WHERE privilege = 'read'}), 'auditor', "an update from $version makes a reader of whom grant_reader made one");
+	like($said, qr/INFO:  these roles become readers, as clutch.grant_reader made them: auditor$/m, 'and says whom');
+	is($node->safe_psql($db, q{SELECT has_table_privilege('watcher', 'clutch.events', 'SELECT'), has_table_privilege('watcher', 'clutch.tasks', 'SELECT'), has_function_privilege('watcher', 'clutch.export(text)', 'EXECUTE'),
+		has_table_privilege('monitor', 'clutch.tasks', 'SELECT'), has_function_privilege('monitor', 'clutch.export(text)', 'EXECUTE')}), 't|f|f|f|f', 'and gives others nothing more');
+}
+
 # ------------------------------------------------------------- work in flight
 SKIP:
 {
