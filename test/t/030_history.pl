@@ -19,9 +19,11 @@ sub read_after
 
 # -------------------------------------------------------------------- a crash
 # Transactions that have rolled back are counted as seen, and their IDs are not used again.
-my $node = new_node('crash', conf => "wal_writer_delay = 10s\nbgwriter_delay = 10s\n");
-$node->safe_psql('postgres', sprintf($said, 'before') . '; CHECKPOINT');
+my $node = new_node('crash');
 my $session = session($node, 'postgres');
+ask_session($session, sprintf($said, 'before') . '; CHECKPOINT;');
+# nothing is flushed but what somebody waits for
+kill 'STOP', split /\n/, $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type IN ('walwriter', 'background writer')});
 ask_session($session, 'BEGIN; SELECT pg_current_xact_id(); ROLLBACK;') foreach 1 .. 12;
 my ($position) = ask_session($session, 'SELECT clutch.position();') =~ /(p1\S+)/;
 my ($read) = ask_session($session, q{SELECT pos FROM clutch.read_from('beginning', '{}', 1000) WHERE pos IS NOT NULL;}) =~ /(p1\S+)/;
