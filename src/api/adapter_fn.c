@@ -351,7 +351,7 @@ adapter_call(FunctionCallInfo fcinfo, void (*take) (FunctionCallInfo fcinfo, Jso
 	InboundCall call = {.fcinfo = fcinfo, .name = argument_optional_text(fcinfo, 1), .take = take};
 	int64		blobs_from;
 
-	call.context = PG_ARGISNULL(2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
+	call.context = argument_is_null(fcinfo, 2) ? json_new_object() : json_read(PG_GETARG_JSONB_P(2));
 	if (call.context->kind != JSON_OBJECT)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

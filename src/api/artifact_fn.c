@@ -61,7 +61,7 @@ argument_media_type(FunctionCallInfo fcinfo, int n)
 static int64
 argument_place(FunctionCallInfo fcinfo, int n, const char *name, int64 otherwise)
 {
-	int64		value = PG_ARGISNULL(n) ? otherwise : PG_GETARG_INT64(n);
+	int64		value = argument_is_null(fcinfo, n) ? otherwise : PG_GETARG_INT64(n);
 
 	if (value < 0)
 		ereport(ERROR,
@@ -151,7 +151,7 @@ clutch_begin_artifact(PG_FUNCTION_ARGS)
 static ArtifactUpload
 argument_upload(FunctionCallInfo fcinfo, int n)
 {
-	int64		content_no = PG_ARGISNULL(n) ? 0 : PG_GETARG_INT64(n);
+	int64		content_no = argument_is_null(fcinfo, n) ? 0 : PG_GETARG_INT64(n);
 	ArtifactUpload upload;
 
 	if (!artifact_upload_lock(content_no, &upload) || upload.owner != principal_role())

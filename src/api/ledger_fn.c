@@ -262,7 +262,7 @@ clutch_verify_log(PG_FUNCTION_ARGS)
 static void
 argument_copy_bytes(FunctionCallInfo fcinfo, int n, const char *name, uint8 *bytes, int length)
 {
-	bytea	   *value = PG_ARGISNULL(n) ? NULL : PG_GETARG_BYTEA_PP(n);
+	bytea	   *value = argument_is_null(fcinfo, n) ? NULL : PG_GETARG_BYTEA_PP(n);
 
 	if (value == NULL || VARSIZE_ANY_EXHDR(value) != length)
 		ereport(ERROR,

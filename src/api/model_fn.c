@@ -113,7 +113,7 @@ clutch_from_model(PG_FUNCTION_ARGS)
 	Json	   *dropped;
 	Json	   *message = model_message_argument(fcinfo, &dropped);
 	Jsonb	   *arguments[] = {json_write(message),
-		PG_ARGISNULL(2) ? json_write(json_new_object()) : PG_GETARG_JSONB_P(2)};
+		argument_is_null(fcinfo, 2) ? json_write(json_new_object()) : PG_GETARG_JSONB_P(2)};
 	List	   *envelopes = query_list_jsonb("SELECT clutch.inbound($1, 'multiagent', $2)", arguments, lengthof(arguments));
 
 	if (envelopes == NIL)

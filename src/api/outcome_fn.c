@@ -139,7 +139,7 @@ take_report(Call *call, const Report *report)
 static int64
 pause_of_argument(FunctionCallInfo fcinfo, int n)
 {
-	const Interval *pause = PG_ARGISNULL(n) ? NULL : PG_GETARG_INTERVAL_P(n);
+	const Interval *pause = argument_is_null(fcinfo, n) ? NULL : PG_GETARG_INTERVAL_P(n);
 	double		seconds = pause == NULL ? 0 : pause->time / 1e6 + (double) pause->day * SECS_PER_DAY +
 		(double) pause->month * DAYS_PER_MONTH * SECS_PER_DAY;
 
@@ -149,10 +149,10 @@ pause_of_argument(FunctionCallInfo fcinfo, int n)
 static Report
 report_of_arguments(FunctionCallInfo fcinfo)
 {
-	Report		report = {.is_last = PG_ARGISNULL(5) || PG_GETARG_BOOL(5)};
+	Report		report = {.is_last = argument_is_null(fcinfo, 5) || PG_GETARG_BOOL(5)};
 	Slice		failure = argument_optional_text(fcinfo, 3);
 
-	report.status = PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2);
+	report.status = argument_is_null(fcinfo, 2) ? 0 : PG_GETARG_INT32(2);
 	report.failure = slice_present(failure) ? slice_cstring(failure) : NULL;
 	report.response = argument_optional_jsonb(fcinfo, 4);
 	report.retry_after = pause_of_argument(fcinfo, 6);
@@ -160,14 +160,14 @@ report_of_arguments(FunctionCallInfo fcinfo)
 	 * if this counted as success, a gateway that has lost track of the outcome
 	 * would lose the call
 	 */
-	if (PG_ARGISNULL(2) && report.failure == NULL && report.response == NULL)
+	if (argument_is_null(fcinfo, 2) && report.failure == NULL && report.response == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errproblem("status", "NULL_VALUE"),
 				 errmsg("the report does not say how the attempt ended"),
 				 errhint("Pass the status of HTTP or, if there was no response, say in \"failure\" what happened.")));
 	report.part = argument_count(fcinfo, 7, "part", 0, PG_INT32_MAX, "Count the documents of an answer from 1 on, or pass NULL.");
-	if (!PG_ARGISNULL(2) && (report.status < 100 || report.status > 599))
+	if (!argument_is_null(fcinfo, 2) && (report.status < 100 || report.status > 599))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("status", "NUMBER_OUT_OF_RANGE"),

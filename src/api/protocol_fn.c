@@ -39,7 +39,7 @@ clutch_validate(PG_FUNCTION_ARGS)
 	ProblemList *list = problem_list();
 	Envelope	envelope;
 
-	if (PG_ARGISNULL(0))
+	if (argument_is_null(fcinfo, 0))
 		problem_add(list, "", "NULL_VALUE", "The envelope is null.");
 	else
 	{
@@ -99,7 +99,7 @@ enum
 static ArrayType *
 envelope_array_argument(FunctionCallInfo fcinfo, int i)
 {
-	return PG_ARGISNULL(i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
+	return argument_is_null(fcinfo, i) ? NULL : PG_GETARG_ARRAYTYPE_P(i);
 }
 
 static void
@@ -130,11 +130,11 @@ envelope_fill_draft(FunctionCallInfo fcinfo, Draft *draft)
 	draft->security = argument_optional_jsonb(fcinfo, ARG_SECURITY);
 	draft->attachments = argument_optional_jsonb(fcinfo, ARG_ATTACHMENTS);
 
-	draft->has_attempt = !PG_ARGISNULL(ARG_ATTEMPT);
+	draft->has_attempt = !argument_is_null(fcinfo, ARG_ATTEMPT);
 	draft->attempt = draft->has_attempt ? PG_GETARG_INT32(ARG_ATTEMPT) : 0;
-	draft->has_priority = !PG_ARGISNULL(ARG_PRIORITY);
+	draft->has_priority = !argument_is_null(fcinfo, ARG_PRIORITY);
 	draft->priority = draft->has_priority ? PG_GETARG_INT32(ARG_PRIORITY) : 0;
-	draft->deadline = PG_ARGISNULL(ARG_DEADLINE) ? NULL : PG_GETARG_INTERVAL_P(ARG_DEADLINE);
+	draft->deadline = argument_is_null(fcinfo, ARG_DEADLINE) ? NULL : PG_GETARG_INTERVAL_P(ARG_DEADLINE);
 }
 
 /* Fills in the run and thread of a subtask from its parent. */

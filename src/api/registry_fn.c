@@ -261,7 +261,7 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	AgentSet   *set;
 	int			i = -1;
 
-	if (!PG_ARGISNULL(0))
+	if (!argument_is_null(fcinfo, 0))
 		asked = column_texts_of(PG_GETARG_DATUM(0));
 	set = match_all(roster, match_requires(roster, &asked), asked.n);
 	ids.items = palloc(sizeof(Slice) * Max(agent_set_count(set), 1));
@@ -282,11 +282,11 @@ clutch_breaker(PG_FUNCTION_ARGS)
 	Breaker		breaker = {0};
 
 	result_begin_rows(fcinfo);
-	breaker.failures = PG_ARGISNULL(0) ? 0 : Min(PG_GETARG_INT64(0), PG_INT32_MAX);
-	breaker.last_failure = PG_ARGISNULL(1) ? 0 : PG_GETARG_TIMESTAMPTZ(1);
+	breaker.failures = argument_is_null(fcinfo, 0) ? 0 : Min(PG_GETARG_INT64(0), PG_INT32_MAX);
+	breaker.last_failure = argument_is_null(fcinfo, 1) ? 0 : PG_GETARG_TIMESTAMPTZ(1);
 	breaker_judge(&breaker, clock_now());
 	result_text(values, nulls, 0, slice_of_cstring(breaker_state_name(breaker.state)));
-	result_timestamp(values, nulls, 1, PG_ARGISNULL(1) ? 0 : breaker.open_until);
+	result_timestamp(values, nulls, 1, argument_is_null(fcinfo, 1) ? 0 : breaker.open_until);
 	result_put_row(fcinfo, values, nulls);
 	return (Datum) 0;
 }

@@ -23,7 +23,7 @@
 void
 argument_require(FunctionCallInfo fcinfo, int n, const char *name)
 {
-	if (PG_ARGISNULL(n))
+	if (argument_is_null(fcinfo, n))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errproblem(name, "NULL_VALUE"),
@@ -40,7 +40,7 @@ argument_text(FunctionCallInfo fcinfo, int n, const char *name)
 Slice
 argument_optional_text(FunctionCallInfo fcinfo, int n)
 {
-	return PG_ARGISNULL(n) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(n));
+	return argument_is_null(fcinfo, n) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(n));
 }
 
 Jsonb *
@@ -53,7 +53,7 @@ argument_jsonb(FunctionCallInfo fcinfo, int n, const char *name)
 Jsonb *
 argument_optional_jsonb(FunctionCallInfo fcinfo, int n)
 {
-	return PG_ARGISNULL(n) ? NULL : PG_GETARG_JSONB_P(n);
+	return argument_is_null(fcinfo, n) ? NULL : PG_GETARG_JSONB_P(n);
 }
 
 void
@@ -100,7 +100,7 @@ argument_count(FunctionCallInfo fcinfo, int n, const char *name, int otherwise, 
 {
 	int			number;
 
-	if (PG_ARGISNULL(n))
+	if (argument_is_null(fcinfo, n))
 		return otherwise;
 	number = PG_GETARG_INT32(n);
 	if (number < 1 || number > most)

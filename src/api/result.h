@@ -16,6 +16,17 @@
  * 22023 if it is out of range.
  */
 
+/*
+ * Is the n-th argument NULL?  Unlike PG_ARGISNULL, this may be asked for an
+ * argument that the function has got in a later version: until ALTER EXTENSION
+ * UPDATE, the declaration of the older version calls it without that argument.
+ */
+static inline bool
+argument_is_null(FunctionCallInfo fcinfo, int n)
+{
+	return n >= PG_NARGS() || PG_ARGISNULL(n);
+}
+
 /* Raises an error if the n-th argument is NULL. */
 extern void argument_require(FunctionCallInfo fcinfo, int n, const char *name);
 

@@ -72,7 +72,7 @@ clutch_send_at(PG_FUNCTION_ARGS)
 	TimestampTz at;
 	Receipt		receipt;
 
-	if (PG_ARGISNULL(1) || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
+	if (argument_is_null(fcinfo, 1) || TIMESTAMP_NOT_FINITE(PG_GETARG_TIMESTAMPTZ(1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("at", "WRONG_VALUE"),

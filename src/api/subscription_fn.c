@@ -61,7 +61,7 @@ argument_filter(FunctionCallInfo fcinfo, int n)
 {
 	DocumentBuilder b;
 
-	if (!PG_ARGISNULL(n))
+	if (!argument_is_null(fcinfo, n))
 		return PG_GETARG_JSONB_P(n);
 	document_begin(&b);
 	return document_end(&b);
@@ -116,7 +116,7 @@ clutch_subscribe(PG_FUNCTION_ARGS)
 
 	subscription_create(name, argument_filter(fcinfo, 1),
 						slice_present(start) ? start : SLICE_OF("now"),
-						PG_ARGISNULL(3) ? 1 : PG_GETARG_INT32(3));
+						argument_is_null(fcinfo, 3) ? 1 : PG_GETARG_INT32(3));
 	PG_RETURN_TEXT_P(slice_to_text(name));
 }
 
@@ -166,7 +166,7 @@ clutch_read(PG_FUNCTION_ARGS)
 				 errmsg("cannot read a subscription on a standby, which cannot store its position"),
 				 errhint("Read with clutch.read_from(pos), which stores none.")));
 	sight_begin(&sight);
-	delivery = subscription_read(name, max_events, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2),
+	delivery = subscription_read(name, max_events, argument_is_null(fcinfo, 2) ? 0 : PG_GETARG_INT32(2),
 								 sight.everything ? NULL : read_right, &sight);
 	for (i = 0; i < delivery.n; i++)
 		result_put_event(fcinfo, event_context, delivery.seqs[i],
@@ -216,7 +216,7 @@ clutch_commit(PG_FUNCTION_ARGS)
 	 * SELECT clutch.commit(name, max(pos)) FROM clutch.read(name) passes NULL
 	 * if there are no rows
 	 */
-	if (PG_ARGISNULL(1))
+	if (argument_is_null(fcinfo, 1))
 		PG_RETURN_VOID();
 	pos = argument_text(fcinfo, 1, "pos");
 	if (!parse_pos(pos, &batch, &seq))
@@ -225,7 +225,7 @@ clutch_commit(PG_FUNCTION_ARGS)
 				 errproblem("pos", "WRONG_FORMAT"),
 				 errmsg("argument \"pos\" is not a pos of clutch.read: %s", place_quote(pos)),
 				 errhint("Pass the pos of the last row of clutch.read that you have handled, unchanged.")));
-	subscription_commit(name, batch, seq, PG_ARGISNULL(2) ? 0 : PG_GETARG_INT32(2));
+	subscription_commit(name, batch, seq, argument_is_null(fcinfo, 2) ? 0 : PG_GETARG_INT32(2));
 	PG_RETURN_VOID();
 }
 

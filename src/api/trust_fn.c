@@ -124,8 +124,8 @@ static void
 key_argument_times(FunctionCallInfo fcinfo, AgentKey *key)
 {
 	key->added_at = clock_now();
-	key->valid_from = PG_ARGISNULL(3) ? key->added_at : PG_GETARG_TIMESTAMPTZ(3);
-	key->valid_until = PG_ARGISNULL(4) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(4);
+	key->valid_from = argument_is_null(fcinfo, 3) ? key->added_at : PG_GETARG_TIMESTAMPTZ(3);
+	key->valid_until = argument_is_null(fcinfo, 4) ? DT_NOEND : PG_GETARG_TIMESTAMPTZ(4);
 	key->revoked_at = DT_NOEND;
 	if (key->valid_until <= key->valid_from)
 		ereport(ERROR,
@@ -251,10 +251,10 @@ clutch_check_signature(PG_FUNCTION_ARGS)
 {
 	ProblemList *list = problem_list_admitted();
 
-	if (PG_ARGISNULL(0))
+	if (argument_is_null(fcinfo, 0))
 		problem_add(list, "", "NULL_VALUE", "The envelope is null.");
 	else
-		check_document(PG_GETARG_JSONB_P(0), PG_ARGISNULL(1) ? (SignatureTime) {clock_now(), true} :
+		check_document(PG_GETARG_JSONB_P(0), argument_is_null(fcinfo, 1) ? (SignatureTime) {clock_now(), true} :
 					   (SignatureTime) {PG_GETARG_TIMESTAMPTZ(1), false}, list);
 	result_put_problems(fcinfo, list);
 	return (Datum) 0;

@@ -225,10 +225,10 @@ clutch_sees(PG_FUNCTION_ARGS)
 {
 	RowSight   *seen = row_sight_of(fcinfo->flinfo);
 
-	if (PG_ARGISNULL(0))
+	if (argument_is_null(fcinfo, 0))
 		PG_RETURN_BOOL(seen->sight.everything);
 	PG_RETURN_BOOL(sight_has_row(&seen->sight, slice_of_text(PG_GETARG_TEXT_PP(0)),
-								 PG_ARGISNULL(1) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(1))));
+								 argument_is_null(fcinfo, 1) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(1))));
 }
 
 /* May the role read what this agent has sent in the current transaction? */

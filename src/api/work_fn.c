@@ -176,9 +176,9 @@ clutch_fail(PG_FUNCTION_ARGS)
 	document_begin(&b);
 	document_put_text(&b, "code", argument_text(fcinfo, 2, "code"));
 	document_put_text(&b, "message", argument_text(fcinfo, 3, "message"));
-	if (!PG_ARGISNULL(4))
+	if (!argument_is_null(fcinfo, 4))
 		document_put_bool(&b, "retryable", PG_GETARG_BOOL(4));
-	if (!PG_ARGISNULL(5))
+	if (!argument_is_null(fcinfo, 5))
 		document_put_jsonb(&b, "details", PG_GETARG_JSONB_P(5));
 	report.payload = document_end(&b);
 	report.attempt = argument_attempt(fcinfo, 6);

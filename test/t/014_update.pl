@@ -49,6 +49,23 @@ foreach my $update ([ 'updated', '0.1.0' ], [ 'updated_0_2_0', '0.2.0' ])
 	is_sound($node, $db, "a database updated from $version");
 }
 
+# ------------------------------------------------------- until the update has run
+# Each call has a session of its own, which would end with the server.
+$node->safe_psql('postgres', "CREATE DATABASE older_$_") foreach qw(0_1_0 0_2_0);
+foreach my $version (qw(0.1.0 0.2.0))
+{
+	my $db = 'older_' . $version =~ tr/./_/r;
+
+	$node->safe_psql($db, "CREATE EXTENSION clutch VERSION '$version'");
+	foreach my $call (q{progress('agent:ken', 'task:1', '{}', 1)}, q{finish('agent:ken', 'task:1', '{}', 1)},
+		q{fail('agent:ken', 'task:1', 'TIMEOUT', 'slow', NULL, NULL, 1)}, q{report('agent:ken', 'task:1', 'task.progress', '{}', 1)},
+		q{claim('agent:ken')}, q{task_tree('run:1')})
+	{
+		like(($node->psql($db, "\\set VERBOSITY verbose\nSELECT clutch.$call"))[2], qr/ERROR:  55000: extension clutch is version \Q$version/,
+			"with the SQL of $version, the library refuses $call");
+	}
+}
+
 # ----------------------------------------------------------- where it is installed
 # Default privileges of the role that creates it, and settings of the session, make no difference.
 $node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', 'CREATE DATABASE odd', 'CREATE DATABASE odd_0_2_0',
