@@ -10,6 +10,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "base/rows.h"
 #include "base/rows_part.h"
 #include "base/transaction.h"
@@ -68,6 +69,7 @@ static Oid	index_oids[NUM_STATE_INDEXES];
 static Oid	sequence_oids[NUM_STATE_SEQUENCES];
 static bool watching_catalogs = false;
 static bool version_is_ours = false;
+static bool version_is_new = false; /* written by the current transaction */
 
 static void
 rows_forget_all_oids(Datum arg, int cacheid, uint32 hashvalue)
@@ -95,8 +97,30 @@ rows_forget_relation_oid(Datum arg, Oid relid)
 }
 
 /*
+ * If ALTER EXTENSION UPDATE is rolled back, also to a savepoint, the tables are
+ * those of the older version again, and many of them have the same OIDs.
+ */
+static void
+rows_forget_new_version(void)
+{
+	if (version_is_new)
+		rows_forget_all_oids((Datum) 0, 0, 0);
+}
+
+static void
+rows_keep_new_version(void)
+{
+	version_is_new = false;
+}
+
+static TransactionWatch version_watch = {
+	.rolled_back = rows_forget_new_version,
+	.ended = rows_keep_new_version,
+};
+
+/*
  * Returns the version of the extension in this database, or NULL if it is not
- * installed.
+ * installed.  Notes whether the current transaction has written it.
  */
 static char *
 rows_installed_version(void)
@@ -116,7 +140,10 @@ rows_installed_version(void)
 	if (HeapTupleIsValid(tuple))
 		value = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(rel), &isnull);
 	if (!isnull)
+	{
 		version = TextDatumGetCString(value);
+		version_is_new = TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple->t_data));
+	}
 	systable_endscan(scan);
 	table_close(rel, AccessShareLock);
 	return version;
@@ -155,6 +182,7 @@ rows_lookup_oid(const char *name)
 	{
 		CacheRegisterSyscacheCallback(NAMESPACEOID, rows_forget_all_oids, (Datum) 0);
 		CacheRegisterRelcacheCallback(rows_forget_relation_oid, (Datum) 0);
+		transaction_watch(&version_watch);
 		watching_catalogs = true;
 	}
 	schema = get_namespace_oid(CLUTCH_SCHEMA, false);

@@ -64,6 +64,14 @@ foreach my $version (qw(0.1.0 0.2.0))
 		like(($node->psql($db, "\\set VERBOSITY verbose\nSELECT clutch.$call"))[2], qr/ERROR:  55000: extension clutch is version \Q$version/,
 			"with the SQL of $version, the library refuses $call");
 	}
+	foreach my $undone ([ 'BEGIN', 'ROLLBACK' ], [ 'BEGIN; SAVEPOINT before', 'ROLLBACK TO before' ])
+	{
+		my ($begin, $undo) = @$undone;
+
+		like(($node->psql($db, qq{$begin; ALTER EXTENSION clutch UPDATE; SELECT clutch.heartbeat('agent:ken'); $undo;
+			SELECT clutch.tick(); SELECT clutch.subscribe('all')}, on_error_stop => 0))[2],
+			qr/ERROR: .*extension clutch is version \Q$version/, "after $begin, update from $version, $undo, it serves nothing");
+	}
 }
 
 # ----------------------------------------------------------- where it is installed
