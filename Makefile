@@ -25,10 +25,11 @@ NEW_TOPICS = participant secret trust access contract ledger workflow artifact q
 LAST_TOPICS = grants dump
 topic_files = $(addprefix sql/install/, $(addsuffix .sql, $(1)))
 SQL_PARTS = $(call topic_files, $(OLD_TOPICS) $(NEW_TOPICS) $(LAST_TOPICS))
-UPDATE_PARTS = sql/update/changes.sql $(call topic_files, $(NEW_TOPICS) $(LAST_TOPICS)) sql/update/finish.sql
+UPDATE_PARTS = sql/update/begin.sql sql/update/changes.sql $(call topic_files, $(NEW_TOPICS) $(LAST_TOPICS)) sql/update/finish.sql
 
-DATA_built = sql/clutch--$(EXTVERSION).sql sql/clutch--0.2.0--$(EXTVERSION).sql
-DATA = $(wildcard sql/update/clutch--*--*.sql)
+OLD_UPDATES = $(patsubst sql/update/%, sql/%, $(wildcard sql/update/clutch--*--*.sql))
+
+DATA_built = sql/clutch--$(EXTVERSION).sql sql/clutch--0.2.0--$(EXTVERSION).sql $(OLD_UPDATES)
 
 PG_CPPFLAGS = -I$(srcdir)/src -DCLUTCH_VERSION='"$(EXTVERSION)"'
 PG_CFLAGS = -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter \
@@ -99,6 +100,9 @@ sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
 
 sql/clutch--0.2.0--$(EXTVERSION).sql: $(UPDATE_PARTS) clutch.control
 	cat $(UPDATE_PARTS) > $@
+
+$(OLD_UPDATES): sql/%: sql/update/begin.sql sql/update/%
+	cat $^ > $@
 
 .PHONY: tmp_input
 tmp_input:

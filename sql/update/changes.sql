@@ -1,12 +1,7 @@
-\echo Use "ALTER EXTENSION clutch UPDATE TO '0.3.0'" to load this file. \quit
-
 -- From 0.2.0 to 0.3.0: what changes in the topics that 0.2.0 had.  The Makefile adds
 -- the topics that are new, grants.sql and dump.sql, and then finish.sql.
 -- test/t/014_update.pl compares the result with a fresh installation;
 -- test/README.md says what to do if it finds a difference.
-
--- Nobody may write meanwhile.
-LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 
 -- What a role may say about an agent besides capabilities and scopes.  Cards that
 -- were allowed before remain allowed.

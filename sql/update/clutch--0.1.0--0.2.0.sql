@@ -1,10 +1,5 @@
-\echo Use "ALTER EXTENSION clutch UPDATE TO '0.2.0'" to load this file. \quit
-
 -- From 0.1.0 to 0.2.0.  test/t/014_update.pl compares the result with a fresh
 -- installation; test/README.md says what to do when it finds a difference.
-
--- Nobody writes meanwhile.
-LOCK TABLE clutch.events IN ACCESS EXCLUSIVE MODE;
 
 -- ------------------------------------------------------------------------ tables
 -- C reads columns by their number, so a table that has a new column before old

@@ -116,6 +116,54 @@ foreach my $db (qw(owned_0_1_0 owned_0_2_0))
 	is(join("\n", grep { !$owned{$_} } sort keys %updated), '', 'and leaves nothing behind');
 }
 
+# ------------------------------------------------- what users attach to the tables
+# The owner of a table, or a member of that role, must not run code as the superuser.
+$node->safe_psql('postgres', $_) foreach map { "CREATE DATABASE attached_$_" } qw(0_1_0 0_2_0);
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner SUPERUSER');
+foreach my $version (qw(0.1.0 0.2.0))
+{
+	my $db = 'attached_' . $version =~ tr/./_/r;
+
+	$node->safe_psql($db, "SET ROLE clutch_owner; CREATE EXTENSION clutch VERSION '$version'; GRANT CREATE ON SCHEMA public TO clutch_owner");
+}
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner NOSUPERUSER');
+foreach my $version (qw(0.1.0 0.2.0))
+{
+	my $db = 'attached_' . $version =~ tr/./_/r;
+
+	$node->safe_psql($db, q{SET ROLE clutch_owner; CREATE FUNCTION public.taken() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+		CREATE FUNCTION public.taken(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true'; CREATE DOMAIN public.taken AS text CHECK (public.taken(VALUE))});
+	foreach my $attached (
+		[ 'CREATE TRIGGER taken AFTER UPDATE ON clutch.principal EXECUTE FUNCTION public.taken()', 'trigger taken on table clutch.principal', 'DROP TRIGGER taken ON clutch.principal' ],
+		[ 'CREATE RULE taken AS ON DELETE TO clutch.subscription_position DO INSTEAD NOTHING', 'rule taken on table clutch.subscription_position', 'DROP RULE taken ON clutch.subscription_position' ],
+		[ 'CREATE INDEX taken ON clutch.dependency (task_id) WHERE public.taken(task_id)', 'function public.taken\\(text\\)', 'DROP INDEX clutch.taken' ],
+		[ 'ALTER TABLE clutch.waiting ADD CONSTRAINT taken CHECK (public.taken(task_id))', 'constraint taken on table clutch.waiting', 'ALTER TABLE clutch.waiting DROP CONSTRAINT taken' ],
+		[ 'ALTER TABLE clutch.waiting ADD COLUMN more text DEFAULT public.taken(\'\')', 'default value for column more of table clutch.waiting', 'ALTER TABLE clutch.waiting DROP COLUMN more' ],
+		[ 'ALTER TABLE clutch.waiting ADD COLUMN more public.taken', 'type public.taken', 'ALTER TABLE clutch.waiting DROP COLUMN more' ],
+		[ 'CREATE TABLE public.more () INHERITS (clutch.principal)', 'table public.more', 'DROP TABLE public.more' ],
+		[ 'CREATE TABLE public.more (name text, member integer, generation bigint, FOREIGN KEY (name, member, generation) REFERENCES clutch.subscription_position (name, member, generation) ON DELETE CASCADE)',
+			'constraint more_name_member_generation_fkey on table public.more', 'DROP TABLE public.more' ])
+	{
+		my ($make, $named, $drop) = @$attached;
+
+		$node->safe_psql($db, "SET ROLE clutch_owner; $make");
+		like(($node->psql($db, 'ALTER EXTENSION clutch UPDATE'))[2], qr/cannot update extension clutch because of $named$/m, "no update from $version after $make");
+		$node->safe_psql($db, "SET ROLE clutch_owner; $drop");
+	}
+	# A transaction that has read the state goes on to the log, while the update waits for it.
+	my ($reader, $updater) = map { session($node, $db) } 1 .. 2;
+	ask_session($reader, 'BEGIN; SELECT count(*) FROM clutch.task;');
+	like(ask_session($updater, "SET lock_timeout = '10ms'; ALTER EXTENSION clutch UPDATE; SET lock_timeout = 0;"), qr/lock timeout/, 'an update waits no longer than lock_timeout');
+	$updater->{in} .= "ALTER EXTENSION clutch UPDATE;\n";
+	$updater->{run}->pump_nb;
+	ok($node->poll_query_until($db, q{SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND relation = 'clutch.task'::regclass AND mode = 'AccessExclusiveLock'}),
+		'it waits for a transaction that has read a table');
+	is(ask_session($reader, 'SELECT count(*) FROM clutch.events; COMMIT;'), "0\n", 'which can go on');
+	is(ask_session($updater, ''), '', 'and then updates');
+	end_session($_) foreach $reader, $updater;
+	is_sound($node, $db, "updated from $version, when nothing is attached");
+}
+
 # ----------------------------------------------------------------- privileges
 $node->safe_psql('granted', q{
 	CREATE ROLE app;
