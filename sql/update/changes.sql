@@ -261,10 +261,11 @@ ALTER TABLE clutch.schedule DROP CONSTRAINT schedule_pkey;
 ALTER TABLE clutch.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (owner, name);
 ALTER TABLE clutch.subscription DROP CONSTRAINT subscription_pkey;
 ALTER TABLE clutch.subscription ADD CONSTRAINT subscription_pkey PRIMARY KEY (owner, name);
-ALTER TABLE clutch.subscription_position ADD COLUMN owner regrole;
+-- A publication of all tables needs a replica identity to allow UPDATE and DELETE.
+ALTER TABLE clutch.subscription_position ADD COLUMN owner regrole, REPLICA IDENTITY FULL;
 UPDATE clutch.subscription_position p SET owner = s.owner FROM clutch.subscription s WHERE s.name OPERATOR(pg_catalog.=) p.name;
 DELETE FROM clutch.subscription_position WHERE owner IS NULL;
-ALTER TABLE clutch.subscription_position ALTER COLUMN owner SET NOT NULL;
+ALTER TABLE clutch.subscription_position ALTER COLUMN owner SET NOT NULL, REPLICA IDENTITY DEFAULT;
 DROP INDEX clutch.subscription_position_key;
 CREATE UNIQUE INDEX subscription_position_key ON clutch.subscription_position (owner, name, member, generation DESC);
 DROP POLICY IF EXISTS clutch_own ON clutch.subscription_position;		-- grants.sql creates it again

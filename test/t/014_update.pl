@@ -151,6 +151,7 @@ foreach my $version (qw(0.1.0 0.2.0))
 		$node->safe_psql($db, "SET ROLE clutch_owner; $drop");
 	}
 	# A transaction that has read the state goes on to the log, while the update waits for it.
+	$node->safe_psql($db, 'CREATE PUBLICATION everything FOR ALL TABLES');
 	my ($reader, $updater) = map { session($node, $db) } 1 .. 2;
 	ask_session($reader, 'BEGIN; SELECT count(*) FROM clutch.task;');
 	like(ask_session($updater, "SET lock_timeout = '10ms'; ALTER EXTENSION clutch UPDATE; SET lock_timeout = 0;"), qr/lock timeout/, 'an update waits no longer than lock_timeout');
@@ -159,7 +160,7 @@ foreach my $version (qw(0.1.0 0.2.0))
 	ok($node->poll_query_until($db, q{SELECT count(*) = 1 FROM pg_locks WHERE NOT granted AND relation = 'clutch.task'::regclass AND mode = 'AccessExclusiveLock'}),
 		'it waits for a transaction that has read a table');
 	is(ask_session($reader, 'SELECT count(*) FROM clutch.events; COMMIT;'), "0\n", 'which can go on');
-	is(ask_session($updater, ''), '', 'and then updates');
+	is(ask_session($updater, ''), '', 'and then updates, also where a publication has all tables');
 	end_session($_) foreach $reader, $updater;
 	is_sound($node, $db, "updated from $version, when nothing is attached");
 }
