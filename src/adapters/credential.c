@@ -205,6 +205,7 @@ credential_search(Json *container, const CredentialPlace *up, CredentialList *li
 {
 	CredentialPlace place;
 	int			kept = 0;
+	bool		kept_last = false;	/* the item before is still there */
 
 	check_stack_depth();
 	credential_enter(&place, up, list);
@@ -221,15 +222,17 @@ credential_search(Json *container, const CredentialPlace *up, CredentialList *li
 		if (has_name_beside || credential_search_item(container, item, &place, list))
 		{
 			credential_note(&place, list);
-			/* the other headers of such an array must stay pairs */
-			if (has_name_beside && container->kind == JSON_ARRAY && credential_is_headers(up))
+			/* the other headers of such an array must stay pairs, so the name goes too */
+			if (has_name_beside && kept_last && container->kind == JSON_ARRAY && credential_is_headers(up))
 				kept--;
+			kept_last = false;
 			continue;
 		}
 		container->items[kept] = item;
 		if (container->kind == JSON_OBJECT)
 			container->keys[kept] = place.key;
 		kept++;
+		kept_last = true;
 	}
 	container->n = kept;
 }
