@@ -33,14 +33,18 @@ compatibility_types_of_some(const SchemaCheck *check)
 	return types;
 }
 
+/* A schema may be referred to from many places, so it is looked at only once. */
 uint32
-compatibility_types(const SchemaNode *node)
+compatibility_types(SchemaNode *node)
 {
 	uint32		types = node->never ? 0 : SCHEMA_ANY;
 	int			i;
 	int			j;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	if (node->types_known)
+		return node->types;
 	for (i = 0; i < node->nchecks; i++)
 	{
 		const SchemaCheck *check = &node->checks[i];
@@ -55,6 +59,8 @@ compatibility_types(const SchemaNode *node)
 		for (j = 0; check->kind == CHECK_ALL_OF && j < check->n; j++)
 			types &= compatibility_types(check->nodes[j]);
 	}
+	node->types = types;
+	node->types_known = true;
 	return types;
 }
 

@@ -74,7 +74,7 @@ extern void compatibility_add_fact(Facts *facts, SchemaNode *node);
 extern void compatibility_no_facts(Facts *facts);
 
 /* Returns the types of the values that may be valid against the schema. */
-extern uint32 compatibility_types(const SchemaNode *node);
+extern uint32 compatibility_types(SchemaNode *node);
 
 /* --- compatibility_place.c --- */
 

@@ -117,6 +117,8 @@ struct SchemaNode
 	bool		plain;			/* has only type, enum and const */
 	bool		visiting;		/* set while references are followed */
 	bool		visited;
+	bool		types_known;	/* compatibility has found out the types */
+	uint32		types;			/* of the values that may be valid */
 	int			nchecks;
 	SchemaCheck *checks;
 };

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(130);
+SELECT plan(131);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -77,6 +77,12 @@ SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an 
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
 
 -- ------------------------------------------------------------- compatibility
+-- a schema to which thirty levels refer twice each is looked at once, not 2^30 times
+SELECT jsonb_build_object('$ref', '#/$defs/d0', '$defs', jsonb_object_agg('d' || i, CASE WHEN i = 30 THEN '{"type": "object"}' ELSE jsonb_build_object('allOf', jsonb_build_array(below, below)) END)) AS doubled
+FROM (SELECT i, jsonb_build_object('$ref', '#/$defs/d' || i + 1) AS below FROM generate_series(0, 30) i) level \gset
+SET statement_timeout = '5s';
+SELECT is(pg_temp.said(:'doubled', :'doubled'::jsonb || '{"title": "t"}'), ' NOT_BACKWARD', 'what takes too many steps to compare is refused quickly');
+RESET statement_timeout;
 SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (VALUES
 	('a title', '{"type": "object"}', '{"type": "object", "title": "t"}', 'ok'),
 	('required added', '{"required": ["a"]}', '{"required": ["a", "b"]}', '/required NOT_BACKWARD'),
