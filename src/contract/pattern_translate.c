@@ -22,10 +22,14 @@
 #define MOST_REPEATS	255		/* limit of the engine */
 #define REPEAT_BLOCK	32		/* how many copies make a block, see below */
 
-/* for use inside brackets */
+/* for use inside brackets; what negates a class goes up to the last character of the engine */
 #define DIGITS			"0-9"
 #define WORD			"A-Za-z0-9_"
 #define SPACES			"\\u0009-\\u000d\\u0020\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
+#define NO_DIGITS		"\\u0001-\\u002f\\u003a-\\U7ffffffe"
+#define NO_WORD			"\\u0001-\\u002f\\u003a-\\u0040\\u005b-\\u005e\\u0060\\u007b-\\U7ffffffe"
+#define NO_SPACES		"\\u0001-\\u0008\\u000e-\\u001f\\u0021-\\u009f\\u00a1-\\u167f\\u1681-\\u1fff\\u200b-\\u2027" \
+	"\\u202a-\\u202e\\u2030-\\u205e\\u2060-\\u2fff\\u3001-\\ufefe\\uff00-\\U7ffffffe"
 #define NO_LINE_BREAK	"[^\\u000a\\u000d\\u2028\\u2029]"
 
 /* \b and \B; for \y and \Y of the engine, words have all letters of Unicode */
@@ -181,29 +185,21 @@ pattern_put_property(Translation *t, bool negated, bool in_brackets)
 static bool
 pattern_put_class(Translation *t, char c, bool in_brackets)
 {
-	const char *set = NULL;
-
-	switch (tolower((unsigned char) c))
+	static const struct
 	{
-		case 'd':
-			set = DIGITS;
-			break;
-		case 'w':
-			set = WORD;
-			break;
-		case 's':
-			set = SPACES;
-			break;
-		default:
-			return false;
-	}
-	if (!in_brackets)
-		appendStringInfo(&t->out, "[%s%s]", isupper((unsigned char) c) ? "^" : "", set);
-	else if (islower((unsigned char) c))
-		pattern_put(t, set);
-	else
-		appendStringInfo(&t->out, "\\%c", c);
-	return true;
+		char		letter;
+		const char *members;
+	}			classes[] = {
+		{'d', DIGITS}, {'D', NO_DIGITS}, {'w', WORD}, {'W', NO_WORD}, {'s', SPACES}, {'S', NO_SPACES},
+	};
+
+	for (int i = 0; i < lengthof(classes); i++)
+		if (classes[i].letter == c)
+		{
+			appendStringInfo(&t->out, in_brackets ? "%s" : "[%s]", classes[i].members);
+			return true;
+		}
+	return false;
 }
 
 /*
