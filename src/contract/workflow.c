@@ -292,6 +292,7 @@ workflow_register(Jsonb *document)
 
 	limits_check(document, "", list);
 	workflow_read(document, &workflow, list);
+	workflow_check(&workflow, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "workflow");
 

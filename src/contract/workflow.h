@@ -39,8 +39,18 @@ typedef struct Workflow
 								 * flow/emission.h */
 } Workflow;
 
-/* Reads a definition and adds its faults to the list (workflow_read.c). */
+/* --- workflow_read.c --- */
+
+/* Reads a definition and adds its faults to the list. */
 extern void workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list);
+
+/*
+ * Adds the faults between its steps.  Only a definition that is registered
+ * needs this; a stored one has none.
+ */
+extern void workflow_check(const Workflow *workflow, ProblemList *list);
+
+/* --- workflow.c --- */
 
 /*
  * Registers a definition and returns its version: the one that it names, or

@@ -8,6 +8,9 @@
 #include "clutch.h"
 
 #include "contract/workflow.h"
+
+#include "base/text_map.h"
+#include "miscadmin.h"
 #include "protocol/fields.h"
 
 #define ADVICE	"a definition contains only what the database checks"
@@ -132,76 +135,108 @@ workflow_read_step(const JsonbValue *value, const DocumentPlace *place, Workflow
 
 /* ------------------------------------------------------------- between steps */
 
-static int
-workflow_step_index(const Workflow *workflow, Slice id)
+/* what the walk from step to step, against the order, knows of a step */
+typedef enum StepState
 {
-	int			i;
+	STEP_NEW,
+	STEP_ENTERED,				/* the walk has not left it yet */
+	STEP_LEFT
+} StepState;
 
-	for (i = 0; i < workflow->nsteps; i++)
-		if (slice_present(id) && slice_equal(workflow->steps[i].id, id))
-			return i;
-	return -1;
+typedef struct StepWalk
+{
+	const Workflow *workflow;
+	TextMap    *by_id;			/* of WorkflowStep *; of equal IDs, the first */
+	StepState  *states;
+} StepWalk;
+
+static WorkflowStep *
+workflow_step_of_id(const StepWalk *walk, Slice id)
+{
+	return slice_present(id) ? text_map_get(walk->by_id, id) : NULL;
 }
 
 /*
- * Repeatedly removes steps that come after none of the remaining ones.  What
- * cannot be removed is in a cycle, or after one.
+ * Does the walk from the step to those before it return to a step that it has
+ * not left?  Each step is entered only once.
  */
 static bool
-workflow_has_cycle(const Workflow *workflow)
+workflow_is_circular(const StepWalk *walk, const WorkflowStep *step)
 {
-	bool	   *is_taken = palloc0(Max(workflow->nsteps, 1) * sizeof(bool));
-	int			left = workflow->nsteps;
-	bool		took;
-	int			i;
-	int			k;
+	StepState  *state = &walk->states[step - walk->workflow->steps];
 
-	do
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	if (*state != STEP_NEW)
+		return *state == STEP_ENTERED;
+	*state = STEP_ENTERED;
+	for (int i = 0; i < step->after.n; i++)
 	{
-		took = false;
-		for (i = 0; i < workflow->nsteps; i++)
-		{
-			const WorkflowStep *step = &workflow->steps[i];
-			bool		is_free = !is_taken[i];
+		const WorkflowStep *before = workflow_step_of_id(walk, step->after.items[i]);
 
-			for (k = 0; is_free && k < step->after.n; k++)
-			{
-				int			before = workflow_step_index(workflow, step->after.items[k]);
+		if (before != NULL && workflow_is_circular(walk, before))
+			return true;
+	}
+	*state = STEP_LEFT;
+	return false;
+}
 
-				is_free = before < 0 || is_taken[before];
-			}
-			if (!is_free)
-				continue;
-			is_taken[i] = took = true;
-			left--;
-		}
-	} while (took);
-	return left > 0;
+static bool
+workflow_has_cycle(const StepWalk *walk)
+{
+	for (int i = 0; i < walk->workflow->nsteps; i++)
+		if (workflow_is_circular(walk, &walk->workflow->steps[i]))
+			return true;
+	return false;
 }
 
 static void
-workflow_check_steps(const Workflow *workflow, const DocumentPlace *steps, ProblemList *list)
+workflow_check_after(const StepWalk *walk, const WorkflowStep *step, const DocumentPlace *element,
+					 ProblemList *list)
 {
-	DocumentPlace element = {steps, SLICE_NONE};
+	DocumentPlace after = {element, SLICE_OF("after")};
+	DocumentPlace one = {&after, SLICE_NONE};
 
+	for (; one.index < step->after.n; one.index++)
+	{
+		Slice		id = step->after.items[one.index];
+
+		if (slice_present(id) && workflow_step_of_id(walk, id) == NULL)
+			place_fault(&one, list, "WRONG_VALUE", "is %s; there is no such step.", place_quote(id));
+	}
+}
+
+void
+workflow_check(const Workflow *workflow, ProblemList *list)
+{
+	StepWalk	walk = {workflow, text_map_make(), palloc0(Max(workflow->nsteps, 1) * sizeof(StepState))};
+	DocumentPlace steps = {NULL, workflow_names[WORKFLOW_STEPS]};
+	DocumentPlace element = {&steps, SLICE_NONE};
+	int			i;
+
+	for (i = 0; i < workflow->nsteps; i++)
+	{
+		WorkflowStep *step = &workflow->steps[i];
+		void	  **place = slice_present(step->id) ? text_map_place(walk.by_id, step->id) : NULL;
+
+		if (place != NULL && *place == NULL)
+			*place = step;
+	}
 	for (; element.index < workflow->nsteps; element.index++)
 	{
 		const WorkflowStep *step = &workflow->steps[element.index];
 		DocumentPlace id = {&element, SLICE_OF("id")};
-		DocumentPlace after = {&element, SLICE_OF("after")};
-		DocumentPlace one = {&after, SLICE_NONE};
 
-		if (slice_present(step->id) && workflow_step_index(workflow, step->id) < element.index)
+		CHECK_FOR_INTERRUPTS();
+		if (slice_present(step->id) && workflow_step_of_id(&walk, step->id) != step)
 			place_fault(&id, list, "DUPLICATE_VALUE", "is the ID of an earlier step.");
-		for (; one.index < step->after.n; one.index++)
-			if (slice_present(step->after.items[one.index]) &&
-				workflow_step_index(workflow, step->after.items[one.index]) < 0)
-				place_fault(&one, list, "WRONG_VALUE", "is %s; there is no such step.",
-							place_quote(step->after.items[one.index]));
+		workflow_check_after(&walk, step, &element, list);
 	}
-	if (workflow_has_cycle(workflow))
-		place_fault(steps, list, "CYCLE", "contains steps that come after one another in a circle.");
+	if (workflow_has_cycle(&walk))
+		place_fault(&steps, list, "CYCLE", "contains steps that come after one another in a circle.");
 }
+
+/* ----------------------------------------------------------------- the whole */
 
 void
 workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
@@ -244,5 +279,4 @@ workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
 		value_at(steps, element.index, &value);
 		workflow_read_step(&value, &element, &workflow->steps[element.index], list);
 	}
-	workflow_check_steps(workflow, &place, list);
 }

@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(160);
+SELECT plan(163);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -40,6 +40,19 @@ SELECT is(pg_temp.faults(definition), '22023 ' || faults, 'a faulty definition: 
 	('{"workflow": "a", "steps": [{"id": "a", "expects": {"type": "task.progress"}}]}', '/steps/0/expects/payload_type REQUIRED'),
 	('"a: ["', 'workflow WRONG_FORMAT'), ('""', 'workflow WRONG_FORMAT')) AS t(definition, faults);
 SELECT throws_ok('SELECT clutch.register_workflow(NULL)', '22004', 'argument "workflow" must not be null', 'NULL is no workflow');
+
+-- many steps after many others, the last ones first
+CREATE FUNCTION pg_temp.long(n int, circle boolean) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT jsonb_build_object('workflow', 'long', 'steps', jsonb_agg(jsonb_build_object('id', 's' || i,
+		'after', (SELECT coalesce(jsonb_agg('s' || k ORDER BY k), CASE WHEN circle THEN jsonb_build_array('s' || n) ELSE '[]' END) FROM generate_series(1, i - 1) k WHERE k < 45 OR k = i - 1)) ORDER BY i DESC))
+	FROM generate_series(1, n) i
+$$;
+SET clutch.max_list = 1024;
+SET statement_timeout = '5s';
+SELECT is(pg_temp.faults(pg_temp.long(1000, circle)::text), faults, CASE WHEN circle THEN 'a circle of a thousand steps' ELSE 'a thousand steps are checked quickly' END) FROM (VALUES (false, 'none'), (true, '22023 /steps CYCLE')) AS t(circle, faults);
+RESET statement_timeout;
+SELECT is(clutch.unregister_workflow('long', 1), true, 'what they leave is removed');
+RESET clutch.max_list;
 
 -- ------------------------------------------------------------------------ YAML
 CREATE FUNCTION pg_temp.yaml(text text) RETURNS text LANGUAGE plpgsql AS $$
