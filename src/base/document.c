@@ -9,11 +9,7 @@
 
 #include "base/document.h"
 
-#include <math.h>
-
-#include "fmgr.h"
-#include "utils/builtins.h"
-#include "utils/numeric.h"
+#include "base/number.h"
 
 bool
 document_get(JsonbContainer *object, const char *key, JsonbValue *value)
@@ -47,17 +43,9 @@ bool
 document_get_int(JsonbContainer *object, const char *key, int64 *number)
 {
 	JsonbValue	v;
-	float8		f;
 
-	if (!document_get(object, key, &v) || v.type != jbvNumeric)
-		return false;
-	f = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-										   NumericGetDatum(v.val.numeric)));
-	/* beyond 2^53, doubles do not represent all integers */
-	if (isnan(f) || f < -9007199254740992.0 || f > 9007199254740992.0 || f != rint(f))
-		return false;
-	*number = (int64) f;
-	return true;
+	return document_get(object, key, &v) && v.type == jbvNumeric &&
+		number_to_int64(v.val.numeric, number);
 }
 
 bool

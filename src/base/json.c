@@ -12,8 +12,7 @@
 
 #include "base/json_part.h"
 
-#include <math.h>
-
+#include "base/number.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -327,15 +326,8 @@ bool
 json_get_int(const Json *value, const char *path, int64 *number)
 {
 	const Json *found = json_get_kind(value, path, JSON_NUMBER);
-	float8		f;
 
-	if (found == NULL)
-		return false;
-	f = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, NumericGetDatum(found->number)));
-	if (isnan(f) || f < -9007199254740992.0 || f > 9007199254740992.0 || f != rint(f))
-		return false;
-	*number = (int64) f;
-	return true;
+	return found != NULL && number_to_int64(found->number, number);
 }
 
 bool

@@ -9,7 +9,7 @@
 
 #include "contract/compatibility_part.h"
 
-#include "protocol/number.h"
+#include "base/number.h"
 #include "utils/builtins.h"
 
 /* Returns the types that a check is about. */

@@ -10,9 +10,9 @@
 
 #include "contract/json_schema_part.h"
 
+#include "base/number.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "protocol/number.h"
 #include "settings.h"
 #include "utils/builtins.h"
 

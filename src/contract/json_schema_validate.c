@@ -18,9 +18,9 @@
 
 #include "contract/json_schema_part.h"
 
+#include "base/number.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "protocol/number.h"
 #include "settings.h"
 #include "utils/memutils.h"
 

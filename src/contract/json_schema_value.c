@@ -9,7 +9,7 @@
 
 #include "contract/json_schema_keyword_part.h"
 
-#include "protocol/number.h"
+#include "base/number.h"
 #include "protocol/value.h"
 #include "settings.h"
 

@@ -8,9 +8,9 @@
  */
 #include "clutch.h"
 
+#include "base/number.h"
 #include "ledger/excuse.h"
 #include "ledger/leaf.h"
-#include "protocol/number.h"
 #include "store/audit.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"

@@ -7,10 +7,10 @@
  */
 #include "clutch.h"
 
+#include "base/number.h"
 #include "common/int.h"
 #include "lib/stringinfo.h"
 #include "protocol/amount.h"
-#include "protocol/number.h"
 #include "utils/fmgrprotos.h"
 
 static Numeric

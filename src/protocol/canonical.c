@@ -16,10 +16,10 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
-#include "protocol/number.h"
 #include "protocol/place.h"
 #include "protocol/value.h"
 #include "utils/builtins.h"

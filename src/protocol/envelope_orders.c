@@ -9,9 +9,9 @@
  */
 #include "clutch.h"
 
+#include "base/number.h"
 #include "protocol/envelope_part.h"
 #include "protocol/limits.h"
-#include "protocol/number.h"
 #include "utils/timestamp.h"
 
 #define ADVICE	"put a framework's own data into \"meta\", beside \"clutch\""

@@ -11,8 +11,8 @@
 #include "protocol/fields.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "lib/stringinfo.h"
-#include "protocol/number.h"
 
 /* -------------------------------------------------------------- finding them */
 

@@ -13,9 +13,9 @@
 
 #include "protocol/limits.h"
 
+#include "base/number.h"
 #include "compat.h"
 #include "miscadmin.h"
-#include "protocol/number.h"
 
 /*
  * one of the containers that enclose the current value, for the path of a

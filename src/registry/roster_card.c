@@ -14,9 +14,9 @@
 #include "registry/roster_part.h"
 
 #include "base/document.h"
+#include "base/number.h"
 #include "port/pg_bitutils.h"
 #include "protocol/level.h"
-#include "protocol/number.h"
 #include "protocol/value.h"
 #include "utils/builtins.h"
 

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter a2a
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 52);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM fixture.sample) + 53);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -95,6 +95,7 @@ SELECT is((SELECT string_agg(coalesce(clutch.can_handle(d), 'nobody'), ' ' ORDER
 	'mcp a2a mcp mcp mcp nobody nobody', 'what is MCP''s, or could be anybody''s, is left to others');
 SELECT is(e #>> '{payload_type}', 'a2a.result', 'unless the adapter is named') FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "result": {}}', 'a2a') AS e;
 SELECT is(d, '{"taskId": "t", "url": "https://c.example"}', 'also for a config without JSON-RPC, which comes back') FROM clutch.inbound('{"taskId": "t", "url": "https://c.example"}', 'a2a') AS e, LATERAL (SELECT clutch.outbound(e, 'a2a')) AS o(d);
+SELECT throws_like($$ SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602.0000000000000000000001, "message": "no"}}', 'a2a') $$, '%"/error/code": it must be a whole number', 'a number that is nearly a code is none');
 SELECT is(e #>> '{payload,code}', 'INVALID_PARAMS', 'also for an error') FROM clutch.inbound('{"jsonrpc": "2.0", "id": 1, "error": {"code": -32602, "message": "no"}}', 'a2a') AS e;
 SELECT is(fixture.fault($$SELECT clutch.inbound(pg_temp.status('TASK_STATE_SLEEPING', '2026-02-01T10:00:00Z', 'a'))$$), 'KL014 WRONG_VALUE /result/statusUpdate/status/state', 'states are those of the protocol');
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {"role": "ROLE_USER", "parts": []}}}')$$), 'KL014 REQUIRED /params/message/messageId', 'a message has an ID');

@@ -11,7 +11,7 @@
  */
 #include "clutch.h"
 
-#include "protocol/number.h"
+#include "base/number.h"
 
 #include "compat.h"
 #include "utils/builtins.h"
