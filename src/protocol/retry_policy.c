@@ -9,9 +9,9 @@
 
 #include <math.h>
 
+#include "base/number.h"
 #include "protocol/fields.h"
 #include "protocol/retry_policy.h"
-#include "utils/fmgrprotos.h"
 
 enum
 {
@@ -48,7 +48,7 @@ retry_policy_read_factor(Fields *f, double *factor)
 
 	if (number == NULL)
 		return;
-	value = DatumGetFloat8(DirectFunctionCall1(numeric_float8, NumericGetDatum(number)));
+	value = number_fits_double(number) ? number_to_double(number) : 0;
 	if (value >= 1 && value <= RETRY_STEEPEST)
 		*factor = value;
 	else

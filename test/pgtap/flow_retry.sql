@@ -1,6 +1,6 @@
 -- Tasks that fail and are tried again, and those that are not tried any more.
 \ir ../fixtures/tap.sql
-SELECT plan(82);
+SELECT plan(84);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -152,6 +152,8 @@ SELECT is((SELECT string_agg(path || ' ' || code, ', ' ORDER BY path) FROM clutc
 	meta => '{"clutch": {"retry": {"max": -1, "initial_ms": "1 s", "max_ms": 1e300, "factor": 0.5, "often": 1}}}'))),
 	'/meta/clutch/retry/factor NUMBER_OUT_OF_RANGE, /meta/clutch/retry/initial_ms WRONG_TYPE, /meta/clutch/retry/max NUMBER_OUT_OF_RANGE, /meta/clutch/retry/max_ms NUMBER_OUT_OF_RANGE, /meta/clutch/retry/often UNKNOWN_FIELD',
 	'the policy of a request is validated when it is sent');
+SELECT is((SELECT string_agg(DISTINCT path || ' ' || code, ', ') FROM clutch.validate(jsonb_set(clutch.envelope('task.request', 'agent:ui'), '{meta}', format('{"clutch": {"retry": {"factor": %s}}}', factor)::jsonb)) WHERE code <> 'NUMBER_TOO_LONG'),
+	'/meta/clutch/retry/factor NUMBER_OUT_OF_RANGE', 'not even a double: ' || factor) FROM unnest('{1e400,1e-400}'::text[]) factor;
 RESET clutch.retry_initial;
 RESET clutch.retry_max_delay;
 
