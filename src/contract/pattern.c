@@ -75,6 +75,8 @@ pattern_compile(Slice source, const char **fault)
 	status = pg_regcomp(&pattern->regex, wide, len, REG_ADVANCED | REG_NOSUB,
 						collation_of_letters());
 	pfree(wide);
+	/* if the compilation was cancelled, raise that error */
+	CHECK_FOR_INTERRUPTS();
 	if (status != REG_OKAY)
 	{
 		*fault = pattern_error(pattern, status);

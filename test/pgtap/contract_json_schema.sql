@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 172);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 173);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -126,6 +126,14 @@ SELECT is(concat_ws(' ', yes = 'no such text' OR pg_temp.faults(jsonb_build_obje
 SELECT is(pg_temp.refused(jsonb_build_object('pattern', p)), '/pattern WRONG_FORMAT', 'refused: ' || p)
 FROM unnest('{"(a)\\1", "\\k<a>", "(ab?){300}", "a{3,2}", "a{300,2}", "a\\b{2}", "a{2600}", "é?b\\b*", "*a", "a**", "(?i)a", "(", "[a", "\\y", "\\p{Script=Greek}", "a\\", "***:x", "[z-a]", "\\é{300}"}'::text[]) p;
 SELECT throws_like($$ SELECT clutch.register_schema('test.refused', '{"pattern": "[^\\0]"}') $$, '%has the escape \\0, which means U+0000%', 'what a pattern cannot look for');
+-- what is cancelled while a pattern is compiled is not a fault of the pattern
+SET statement_timeout = '100ms';
+\set ON_ERROR_STOP off
+SELECT clutch.register_schema('test.refused', '{"pattern": "^(?:[a-z]?[b-y]?){0,199}$"}');
+SELECT :'SQLSTATE' AS state \gset
+\set ON_ERROR_STOP on
+RESET statement_timeout;
+SELECT is(:'state'::text, '57014', 'a pattern that takes long to compile can be cancelled');
 -- more repetitions than the engine can count
 SELECT is(concat_ws(' ', pg_temp.faults(p.schema, (SELECT jsonb_agg(repeat(one, n)) FROM generate_series(least, coalesce(most, least + 700)) n)),
 	pg_temp.faults(p.schema, jsonb_build_array(repeat(one, greatest(least - 1, 0)), repeat(one, most + 1)))),
