@@ -164,15 +164,16 @@ json_schema_take_token(Slice *pointer)
 static bool
 json_schema_descend(JsonbContainer *container, Slice token, JsonbValue *value)
 {
-	char	   *end;
 	char	   *text = slice_cstring(token);
 	unsigned long index;
 
 	if (JsonContainerIsObject(container))
 		return getKeyJsonValueFromContainer(container, token.s, token.len, value) != NULL;
-	index = strtoul(text, &end, 10);
-	if (token.len == 0 || *end != '\0' || text[0] == '-' || text[0] == '+' || text[0] == ' ' ||
-		index >= JsonContainerSize(container))
+	/* a token may also contain a byte 0, at which strtoul would stop */
+	if (token.len == 0 || strspn(text, "0123456789") != token.len)
+		return false;
+	index = strtoul(text, NULL, 10);
+	if (index >= JsonContainerSize(container))
 		return false;
 	value_at(container, index, value);
 	return true;

@@ -55,7 +55,7 @@ INSERT INTO cases (name, schema, value, faults) VALUES
 	'{"kids": [{"kidz": 1}]}', '/kids/0/kidz unevaluatedProperties'),
 ('an unknown keyword says nothing', '{"requird": ["a"], "contentEncoding": "base64"}', '{}', NULL),
 ('format is an annotation', '{"format": "date"}', '"x"', NULL);
-SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 173);
+SELECT plan((SELECT count(*)::int + count(*) FILTER (WHERE jsonb_typeof(schema) = 'object' AND schema::text !~ '"#')::int FROM cases) + 176);
 
 CREATE FUNCTION pg_temp.faults(schema jsonb, value jsonb) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -208,6 +208,7 @@ SELECT is(pg_temp.refused('{"type": "strin", "required": "a", "properties": {"x"
 	'/items WRONG_TYPE, /pattern WRONG_TYPE, /properties/x/minLength NUMBER_OUT_OF_RANGE, /required WRONG_TYPE, /type WRONG_VALUE', 'all faults of a schema are reported at once');
 SELECT is(pg_temp.refused('[]'), ' WRONG_TYPE', 'an array is no schema');
 SELECT is(pg_temp.refused('{"$ref": "#/$defs/none"}'), '/$ref UNKNOWN_SCHEMA', 'a reference to nothing');
+SELECT is(pg_temp.refused(jsonb_build_object('allOf', '[{"type": "string"}]'::jsonb, 'not', jsonb_build_object('$ref', '#/allOf/' || token))), '/not/$ref UNKNOWN_SCHEMA', 'no index: ' || token) FROM unnest('{%00,0%00,%200}'::text[]) token;
 SELECT is(pg_temp.refused('{"$ref": "https://example.com/none"}'), '/$ref UNKNOWN_SCHEMA', 'a reference to a document that is not registered is not fetched');
 SELECT is(pg_temp.refused('{"$ref": "#"}'), ' ENDLESS_REFERENCE', 'a reference that does not end');
 SELECT is(pg_temp.refused('{"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/b"}]}, "b": {"not": {"$ref": "#/$defs/a"}}}}') ~ 'ENDLESS_REFERENCE', true, 'also by way of other schemas');
