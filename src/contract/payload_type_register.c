@@ -20,6 +20,9 @@
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+/* so many bytes fit into an entry of the index of $ids */
+#define MOST_ID_BYTES	2000
+
 typedef struct Registration
 {
 	Slice		name;
@@ -90,6 +93,12 @@ payload_type_check_id(const Registration *r)
 
 	if (slice_equal(id, payload_type_uri(r->name, r->version)))
 		return;
+	if (id.len > MOST_ID_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_CLUTCH_SCHEMA_INVALID),
+				 errproblem("/$id", "TOO_LONG"),
+				 errmsg("\"$id\" has %d bytes; the limit is %d", id.len, MOST_ID_BYTES),
+				 errhint("Use a shorter \"$id\", or leave it out.")));
 	if (slice_starts(id, SLICE_OF("schema://clutch/")) ||
 		(payload_type_row_of_ref(id, &other) && !slice_equal(other.name, r->name)))
 		ereport(ERROR,

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(131);
+SELECT plan(134);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -75,6 +75,8 @@ FROM unnest('{schema://clutch/test/ref@4,schema://clutch/test/ref@x,schema://clu
 SELECT clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "first"}'), clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "second"}') \g /dev/null
 SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an $id means the newest version that has it');
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
+SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(''test.long'', %L)', jsonb_build_object('$id', 'https://example.com/' || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, n) i)))), said, format('an $id with %s bytes', 20 + 32 * n))
+FROM (VALUES (61, 'no error'), (62, 'KL011 TOO_LONG /$id'), (100, 'KL011 TOO_LONG /$id')) v(n, said);
 
 -- ------------------------------------------------------------- compatibility
 -- a schema to which thirty levels refer twice each is looked at once, not 2^30 times
