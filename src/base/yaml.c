@@ -34,6 +34,7 @@ typedef struct YamlLevel
 
 typedef struct YamlReader
 {
+	Slice		text;
 	yaml_parser_t parser;
 	yaml_event_t event;			/* the current event, if has_event */
 	bool		has_event;
@@ -69,6 +70,7 @@ yaml_begin(Slice text, YamlFault *fault)
 {
 	YamlReader *reader = palloc0(sizeof(YamlReader));
 
+	reader->text = text;
 	reader->fault = fault;
 	reader->is_over = true;
 	reader->at_end.func = yaml_release;
@@ -102,6 +104,28 @@ yaml_refuse(YamlReader *reader, const char *what)
 	return yaml_refuse_at(reader, reader->event.start_mark, what);
 }
 
+/*
+ * What cannot be read as text, such as a control character, has only an offset
+ * in bytes.
+ */
+static yaml_mark_t
+yaml_mark_of_offset(const YamlReader *reader, size_t offset)
+{
+	yaml_mark_t mark = {0};
+
+	for (size_t i = 0; i < Min(offset, reader->text.len); i++)
+	{
+		unsigned char c = reader->text.s[i];
+
+		/* all bytes of a character in UTF-8 but the first are 10xxxxxx */
+		if (c == '\n')
+			mark = (yaml_mark_t) {.line = mark.line + 1};
+		else if ((c & 0xC0) != 0x80)
+			mark.column++;
+	}
+	return mark;
+}
+
 static bool
 yaml_next(YamlReader *reader)
 {
@@ -116,7 +140,8 @@ yaml_next(YamlReader *reader)
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory")));
-		return yaml_refuse_at(reader, parser->problem_mark,
+		return yaml_refuse_at(reader, parser->error == YAML_READER_ERROR ?
+							  yaml_mark_of_offset(reader, parser->problem_offset) : parser->problem_mark,
 							  parser->problem != NULL ? parser->problem : "it cannot be read");
 	}
 	reader->has_event = true;
@@ -293,8 +318,10 @@ static bool
 yaml_take_event(YamlReader *reader)
 {
 	const yaml_event_t *event = &reader->event;
+	bool		is_node = event->type == YAML_SCALAR_EVENT || event->type == YAML_MAPPING_START_EVENT ||
+		event->type == YAML_SEQUENCE_START_EVENT;
 
-	if (reader->nodes++ > YAML_MOST_NODES)
+	if (is_node && ++reader->nodes > YAML_MOST_NODES)
 		return yaml_refuse(reader, psprintf("it has more than %d nodes", YAML_MOST_NODES));
 	switch (event->type)
 	{

@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(163);
+SELECT plan(166);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -71,7 +71,9 @@ SELECT is(pg_temp.yaml(text), expected, 'YAML: ' || left(to_json(text)::text, 60
 	('a: !!str 1', 'invalid YAML at line 1, column 4: anchors, aliases and tags are not supported'), ('&x {}', 'invalid YAML at line 1, column 1: anchors, aliases and tags are not supported'),
 	('- a', 'invalid YAML at line 1, column 1: it must be a mapping'), ('a', 'invalid YAML at line 1, column 1: it must be a mapping'), ('', 'invalid YAML at line 1, column 1: it is empty'),
 	('? [a]' || E'\n: b', 'invalid YAML at line 1, column 3: a key must be a scalar'), (E'a: 1\n---\nb: 2', 'invalid YAML at line 2, column 1: a second document begins'), ('a: "\0"', 'invalid YAML at line 1, column 4: a text contains the character U+0000'),
-	('a: ' || repeat('[', 32) || repeat(']', 32), 'invalid YAML at line 1, column 35: it is deeper than 32 levels'), ('a: [' || repeat('1,', 5000) || ']', 'invalid YAML at line 1, column 8189: it has more than 4096 nodes'),
+	('a: ' || repeat('[', 32) || repeat(']', 32), 'invalid YAML at line 1, column 35: it is deeper than 32 levels'), ('a: [' || repeat('1,', 5000) || ']', 'invalid YAML at line 1, column 8191: it has more than 4096 nodes'),
+	('a: [' || repeat('{},', 4093) || ']', '{"a": [' || rtrim(repeat('{}, ', 4093), ', ') || ']}'), ('a: [' || repeat('{},', 4094) || ']', 'invalid YAML at line 1, column 12284: it has more than 4096 nodes'),
+	(E'a: 1\nü: x\x01', 'invalid YAML at line 2, column 5: control characters are not allowed'),
 	(repeat('#', 262145), 'invalid YAML at line 1, column 1: it has more than 262144 bytes')) AS t(text, expected);
 SELECT matches(pg_temp.yaml(E'a: [1\nb: 2'), '^invalid YAML at line 2, column \d+: ', 'what libyaml does not read has its place');
 
