@@ -165,7 +165,8 @@ envelope_read_type(Fields *f, Envelope *envelope)
 
 /*
  * Checks a schema_ref like schema://clutch/research/summary@1, which is a path
- * with an optional version.  It is only checked; nothing uses it yet.
+ * with an optional version.  It is only checked: other protocols and the
+ * requests of rules carry it, but it does not choose what validates a payload.
  */
 static void
 envelope_check_schema_ref(Fields *f)

@@ -25,9 +25,9 @@
 #define LIMITS_USE_ARTIFACTS	" Put large content into an artifact and refer to it in \"attachments\"."
 
 /*
- * Adds the faults TOO_LARGE, TOO_DEEP, TOO_MANY_NODES and NUMBER_OUT_OF_RANGE.
- * "advice" is "" or sentences with a space before them; they are added to
- * TOO_LARGE.
+ * Adds the faults TOO_LARGE, TOO_DEEP, TOO_MANY_NODES, NUMBER_OUT_OF_RANGE and
+ * NUMBER_TOO_LONG.  "advice" is "" or sentences with a space before them; they
+ * are added to TOO_LARGE.
  */
 extern void limits_check(Jsonb *doc, const char *advice, ProblemList *list);
 
