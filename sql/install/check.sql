@@ -45,6 +45,12 @@ WHERE f.name IS NOT NULL AND NOT EXISTS (
 	  AND n.nspname || '.' || p.proname = ANY (ARRAY[pg_catalog.replace(f.name, '"', ''), pg_catalog.lower(f.name)])
 	  AND p.pronargs = f.narguments AND 'jsonb'::regtype = ALL (p.proargtypes) AND p.prorettype = f.result::regtype)
 UNION ALL
+-- Of many artifacts, 1000 are examined: a dump without the chunks lacks those of all. The size of a chunk is known without reading it.
+SELECT 'ARTIFACT_INCOMPLETE', pg_catalog.format('artifact:sha256:%s has %s bytes, but chunks of it are missing', a.digest, a.bytes) COLLATE "default",
+	   pg_catalog.format('Restore the rows of clutch.artifact_chunk with content_no %s from a backup that has them.', a.content_no) COLLATE "default"
+FROM (SELECT r.digest, r.bytes, r.content_no FROM clutch.artifact r LIMIT 1000) AS a
+WHERE a.bytes > (SELECT coalesce(sum(pg_catalog.octet_length(c.content)), 0) FROM clutch.artifact_chunk c WHERE c.content_no = a.content_no)
+UNION ALL
 -- A restore or DROP OWNED BY leaves rows with the OID of a role that was dropped.
 SELECT 'ROLE_GONE', pg_catalog.format('role %s, which %s, does not exist any more', g.role, g.what) COLLATE "default", g.remedy COLLATE "default"
 FROM (
@@ -161,4 +167,4 @@ JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
 WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
   AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %';
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, roles that are gone, and the catalog';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, artifacts, roles that are gone, and the catalog';

@@ -199,6 +199,16 @@ refuse_reference(Slice reference)
 			 errhint("A reference to an artifact of this database is \"artifact:sha256:\" and 64 hexadecimal digits in lower case.")));
 }
 
+void
+artifact_fn_not_found(Slice reference, const char *argument)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem(argument, "ARTIFACT_NOT_FOUND"),
+			 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
+			 errhint("It may have been removed, or belong to runs that your role may not see.")));
+}
+
 /*
  * Returns the artifact.  If the role may not read it, the error is the same as
  * if it did not exist.
@@ -214,32 +224,58 @@ argument_artifact(FunctionCallInfo fcinfo, int n)
 		refuse_reference(reference);
 	if (!artifact_find(digest, ROWS_ACTIVE, &artifact) ||
 		!attachment_may_read(digest, ROWS_ACTIVE))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errproblem("ref", "ARTIFACT_NOT_FOUND"),
-				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
-				 errhint("It may have been removed, or belong to runs that your role may not see.")));
+		artifact_fn_not_found(reference, "ref");
 	return artifact;
 }
 
-/* the part of an artifact that is being copied */
+/* the part of an artifact that is still to be copied */
 typedef struct Part
 {
 	int64		from;
 	int64		to;
-	char	   *bytes;
+	char	   *bytes;			/* where the byte "from" is to be */
 } Part;
 
+/* Stops at the end of the part, or where a chunk is missing. */
 static bool
-copy_part(int64 first_byte, const char *bytes, int n, void *arg)
+copy_chunk(int64 first_byte, const char *bytes, int n, void *arg)
 {
 	Part	   *part = arg;
-	int64		from = Max(first_byte, part->from);
 	int64		to = Min(first_byte + n, part->to);
 
-	if (from < to)
-		memcpy(part->bytes + (from - part->from), bytes + (from - first_byte), to - from);
-	return first_byte + n < part->to;
+	if (first_byte > part->from)
+		return false;
+	if (part->from < to)
+	{
+		memcpy(part->bytes, bytes + (part->from - first_byte), to - part->from);
+		part->bytes += to - part->from;
+		part->from = to;
+	}
+	return part->from < part->to;
+}
+
+/*
+ * Copies the part, or raises an error if not all of its bytes are there.
+ * Between two snapshots, a tick may have removed the artifact.
+ */
+static void
+copy_part(const Artifact *artifact, Part part, RowSnapshot which, const char *argument)
+{
+	Artifact	now;
+
+	if (part.from < part.to)
+		artifact_content_visit(artifact->content_no, part.from, which, copy_chunk, &part);
+	if (part.from == part.to)
+		return;
+	if (!artifact_find(artifact->digest, which, &now) || now.content_no != artifact->content_no)
+		artifact_fn_not_found(artifact_reference(artifact->digest), argument);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errproblem(argument, "ARTIFACT_INCOMPLETE"),
+			 errmsg("artifact \"artifact:sha256:%.*s\" lacks the chunk with byte " INT64_FORMAT,
+					artifact->digest.len, artifact->digest.s, part.from),
+			 errhint("Restore the rows of clutch.artifact_chunk with content_no " INT64_FORMAT " from a backup that has them.",
+					 artifact->content_no)));
 }
 
 char *
@@ -255,8 +291,7 @@ artifact_fn_content(const Artifact *artifact)
 				 errmsg("a document cannot have " INT64_FORMAT " bytes of an artifact", artifact->bytes),
 				 errhint("Read the artifact by itself, with clutch.get_artifact.")));
 	part.bytes = palloc(artifact->bytes + 1);
-	if (artifact->bytes > 0)
-		artifact_content_visit(artifact->content_no, 0, ROWS_LATEST, copy_part, &part);
+	copy_part(artifact, part, ROWS_LATEST, "envelope");
 	return part.bytes;
 }
 
@@ -278,7 +313,6 @@ clutch_get_artifact(PG_FUNCTION_ARGS)
 	SET_VARSIZE(result, VARHDRSZ + n);
 	part.to = part.from + n;
 	part.bytes = VARDATA(result);
-	if (n > 0)
-		artifact_content_visit(artifact.content_no, part.from, ROWS_ACTIVE, copy_part, &part);
+	copy_part(&artifact, part, ROWS_ACTIVE, "ref");
 	PG_RETURN_BYTEA_P(result);
 }

@@ -264,11 +264,7 @@ find_readable(Slice reference, int64 seq, Artifact *artifact)
 	if (!artifact_find(digest, ROWS_LATEST, artifact) ||
 		!(attachment_may_read(digest, ROWS_LATEST) ||
 		  (seq != 0 && artifact_use_any(digest, ROWS_LATEST, is_of_event, &seq))))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errproblem("envelope", "ARTIFACT_NOT_FOUND"),
-				 errmsg("artifact \"%.*s\" does not exist", reference.len, reference.s),
-				 errhint("It may have been removed, or belong to runs that your role may not see.")));
+		artifact_fn_not_found(reference, "envelope");
 }
 
 static int

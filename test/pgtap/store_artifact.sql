@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(64);
+SELECT plan(70);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -133,6 +133,21 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_artifact_chun
 BEGIN;
 DELETE FROM clutch.artifact WHERE digest = right(:'large', 64);
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_artifact_chunks_unreferenced'), 3::double precision, 'unless somebody has deleted rows');
+ROLLBACK;
+
+-- -------------------------------------------------------------- missing chunks
+BEGIN;
+CREATE FUNCTION pg_temp.document(ref text) RETURNS jsonb LANGUAGE sql AS $$
+	SELECT clutch.outbound(clutch.envelope('chat.message', 'agent:ken', '{agent:lois}')
+		|| jsonb_build_object('payload', jsonb_build_object('data', ref), 'meta', jsonb_build_object('http', jsonb_build_object('blobs', jsonb_build_array(ref)))), 'http')
+$$;
+SELECT ok((SELECT strpos(pg_temp.document(:'large')::text, replace(encode(substr(content, 1, 2999997), 'base64'), E'\n', '')) > 0 FROM large), 'a document has the bytes of an artifact');
+DELETE FROM clutch.artifact_chunk c USING clutch.artifact a WHERE a.content_no = c.content_no AND a.digest = right(:'large', 64) AND c.first_byte = 1048576;
+SELECT is(pg_temp.fault(format('SELECT clutch.get_artifact(%L)', :'large')), 'XX001 ARTIFACT_INCOMPLETE ref', 'an artifact of which a chunk is missing is not returned');
+SELECT is(pg_temp.fault(format('SELECT clutch.get_artifact(%L, 1048575, 2)', :'large')), 'XX001 ARTIFACT_INCOMPLETE ref', 'nor is a range of it');
+SELECT is(clutch.get_artifact(:'large', 2097152), (SELECT substr(content, 2097153) FROM large), 'unless all of that is there');
+SELECT is(pg_temp.fault(format('SELECT pg_temp.document(%L)', :'large')), 'XX001 ARTIFACT_INCOMPLETE envelope', 'and no document is made of it');
+SELECT is((SELECT string_agg(code || ' ' || detail, ', ') FROM clutch.check()), 'ARTIFACT_INCOMPLETE ' || :'large' || ' has 3000000 bytes, but chunks of it are missing', 'check() reports it');
 ROLLBACK;
 
 -- -------------------------------------------------------------------- removal
