@@ -288,16 +288,23 @@ names_a_value(const RelOptInfo *table)
  */
 #define MOST_BY_INDEX	0.33
 
-/* Returns the condition run_id = ANY (clutch.seen_runs()). */
+/*
+ * Returns the condition run_id = ANY (clutch.seen_runs()), or NULL if the index
+ * does not compare texts: a type that becomes a text without a function, such
+ * as citext, may have an order of its own.
+ */
 static Node *
 condition_on_runs(const SupportRequestIndexCondition *request, Node *run_id)
 {
 	Oid			runs = LookupFuncName(list_make2(makeString("clutch"), makeString("seen_runs")),
 									  0, NULL, false);
-	ScalarArrayOpExpr *condition = makeNode(ScalarArrayOpExpr);
+	Oid			equal = get_opfamily_member(request->opfamily, TEXTOID, TEXTOID, BTEqualStrategyNumber);
+	ScalarArrayOpExpr *condition;
 
-	condition->opno = get_opfamily_member(request->opfamily, TEXTOID, TEXTOID,
-										  BTEqualStrategyNumber);
+	if (!OidIsValid(equal))
+		return NULL;
+	condition = makeNode(ScalarArrayOpExpr);
+	condition->opno = equal;
 	condition->opfuncid = get_opcode(condition->opno);
 	condition->useOr = true;
 	condition->inputcollid = request->indexcollation;
@@ -328,13 +335,15 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 	{
 		SupportRequestIndexCondition *index = (SupportRequestIndexCondition *) request;
 		Node	   *run_id = linitial(((FuncExpr *) index->node)->args);
+		Node	   *condition;
 
 		if (index->indexarg != 0 || index->index->relam != BTREE_AM_OID ||
 			names_a_value(index->index->rel) ||
 			share_of_runs(index->root, run_id, 0, 0) > MOST_BY_INDEX)
 			PG_RETURN_POINTER(NULL);
+		condition = condition_on_runs(index, run_id);
 		index->lossy = true;
-		PG_RETURN_POINTER(list_make1(condition_on_runs(index, run_id)));
+		PG_RETURN_POINTER(condition == NULL ? NIL : list_make1(condition));
 	}
 	PG_RETURN_POINTER(NULL);
 }

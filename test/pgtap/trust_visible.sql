@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(54);
+SELECT plan(56);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -86,6 +86,23 @@ SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run
 RESET enable_seqscan;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ken7') + (SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ui7'), 1::bigint, 'a run is looked at by itself');
 SELECT is((SELECT count(*) FROM unnest(clutch.seen_runs()) r WHERE r LIKE 'run:many:ui%'), 0::bigint, 'the runs of others are in no list');
+
+-- A type that becomes a text without a function, but has an order of its own: no index of it can be asked for texts.
+RESET ROLE;
+CREATE EXTENSION citext;
+CREATE TABLE fixture.mine AS SELECT ('run:many:ui' || n)::citext AS run_ref FROM generate_series(1, 400) n UNION ALL SELECT 'run:many:ken1';
+CREATE INDEX ON fixture.mine (run_ref);
+ANALYZE fixture.mine;
+GRANT SELECT ON fixture.mine TO clutch_test_ken;
+SET ROLE clutch_test_ken;
+SET enable_seqscan = off;
+SELECT is((SELECT string_agg(run_ref, ' ') FROM fixture.mine WHERE clutch.sees(run_ref)), 'run:many:ken1', 'a column of another type than text shows the runs of the role');
+SELECT unalike(fixture.explains('SELECT * FROM fixture.mine WHERE clutch.sees(run_ref)'), '%seen_runs%', 'and its index is not used');
+RESET enable_seqscan;
+RESET ROLE;
+DROP TABLE fixture.mine;
+DROP EXTENSION citext;
+SET ROLE clutch_test_ken;
 
 -- The run of the registry is shown to no role, but for what it has sent itself, as long as it has not committed.
 BEGIN;
