@@ -149,11 +149,12 @@ Datum
 clutch_unregister(PG_FUNCTION_ARGS)
 {
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
+	Slice		reason = argument_reason(fcinfo, 1);
 
 	visible_require_own_agent(agent_id, "agent_id");
 	(void) restored_epoch();
 	traffic_add_command(false);
-	return result_receipt(fcinfo, withdraw_unregister(agent_id, argument_optional_text(fcinfo, 1)));
+	return result_receipt(fcinfo, withdraw_unregister(agent_id, reason));
 }
 
 /* ----------------------------------------------------------------- pausing */
@@ -200,6 +201,7 @@ Datum
 clutch_pause(PG_FUNCTION_ARGS)
 {
 	Slice		what = argument_text(fcinfo, 0, "what");
+	Slice		reason = argument_reason(fcinfo, 1);
 	Slice		by_agent = registry_pausing_agent(what);
 	Roster	   *roster = roster_get();
 
@@ -209,7 +211,7 @@ clutch_pause(PG_FUNCTION_ARGS)
 				(errmsg("no registered agent has the capability %s", place_quote(what)),
 				 errhint("It is paused anyway. SELECT unnest(capabilities) FROM clutch.agents lists the capabilities of the registered agents.")));
 	traffic_add_command(true);
-	return result_receipt(fcinfo, withdraw_pause(by_agent, what, argument_optional_text(fcinfo, 1)));
+	return result_receipt(fcinfo, withdraw_pause(by_agent, what, reason));
 }
 
 Datum

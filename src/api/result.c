@@ -127,6 +127,20 @@ argument_name(FunctionCallInfo fcinfo, int n, const char *name, int most)
 	return text;
 }
 
+Slice
+argument_reason(FunctionCallInfo fcinfo, int n)
+{
+	Slice		reason = argument_optional_text(fcinfo, n);
+
+	if (reason.len > clutch_limits.max_string_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("reason", "TOO_LONG"),
+				 errmsg("argument \"reason\" has %d bytes; the limit is %d (setting clutch.max_string_bytes)",
+						reason.len, clutch_limits.max_string_bytes)));
+	return reason;
+}
+
 int64
 argument_duration(FunctionCallInfo fcinfo, int n, const char *name)
 {

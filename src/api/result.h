@@ -58,6 +58,12 @@ extern int	argument_count(FunctionCallInfo fcinfo, int n, const char *name, int 
 extern Slice argument_name(FunctionCallInfo fcinfo, int n, const char *name, int most);
 
 /*
+ * Returns the argument "reason", which has at most clutch.max_string_bytes, or
+ * an absent Slice if it is NULL.
+ */
+extern Slice argument_reason(FunctionCallInfo fcinfo, int n);
+
+/*
  * Returns an interval, which must be more than zero and at most a year, in
  * microseconds.
  */

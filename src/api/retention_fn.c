@@ -84,10 +84,14 @@ Datum
 clutch_redact(PG_FUNCTION_ARGS)
 {
 	int64		seq = argument_int8(fcinfo, 0, "seq");
-	Slice		reason = argument_text(fcinfo, 1, "reason");
-	OwnerCaller caller = begin_as_owner("redact events");
-	bool		done = redact_event(seq, reason);
+	Slice		reason;
+	OwnerCaller caller;
+	bool		done;
 
+	argument_require(fcinfo, 1, "reason");
+	reason = argument_reason(fcinfo, 1);
+	caller = begin_as_owner("redact events");
+	done = redact_event(seq, reason);
 	owner_end(caller);
 	if (!done)
 		ereport(NOTICE,

@@ -316,6 +316,7 @@ clutch_release(PG_FUNCTION_ARGS)
 	Slice		agent_id = argument_text(fcinfo, 0, "agent_id");
 	Slice		task_id = argument_text(fcinfo, 1, "task_id");
 	int			attempt = argument_attempt(fcinfo, 2);
+	Slice		reason = argument_reason(fcinfo, 3);
 	Task	   *task;
 
 	principal_require(agent_id, "agent_id");
@@ -331,7 +332,7 @@ clutch_release(PG_FUNCTION_ARGS)
 						task_id.s, task_status_name(task->status)),
 				 errhint("There is nothing to give back: drop the task and claim the next.")));
 	traffic_add_command(false);
-	return result_receipt(fcinfo, requeue_release(task, argument_optional_text(fcinfo, 3)));
+	return result_receipt(fcinfo, requeue_release(task, reason));
 }
 
 /* Retries the task.  From now on it counts for the role that retries it. */

@@ -1,7 +1,7 @@
 -- Agents that leave, and what gets no new work: unregister, pause, resume, and
 -- cancel_run; grant_agent takes no patterns.
 \ir ../fixtures/tap.sql
-SELECT plan(53);
+SELECT plan(58);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.moves(move text) RETURNS text LANGUAGE sql AS $$
@@ -44,6 +44,14 @@ SELECT fixture.agent('ken', 2) \g /dev/null
 SELECT is(fixture.state('a3'), 'assigned agent:ken 1', 'registering again works');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+
+-- ---------------------------------------------------------- reasons are limited
+SELECT is(pg_temp.fault(format(call, '''agent:ken''', 'repeat(''x'', 4097)')), '22023 TOO_LONG reason', 'a reason is not longer than another text of the protocol: ' || call)
+FROM unnest(ARRAY['SELECT clutch.pause(%s, %s)', 'SELECT clutch.unregister(%s, %s)', 'SELECT clutch.release(%s, ''a3'', 1, %s)',
+	'SELECT clutch.redact(max(seq), %2$s) FROM clutch.events WHERE from_agent = %1$s']) AS call;
+BEGIN;
+SELECT isnt((SELECT seq FROM clutch.pause('agent:ken', repeat('x', 4095) || E'\n')), NULL, 'but as long');
+ROLLBACK;
 
 -- ------------------------------------------------------------ pause an agent
 SELECT fixture.ask('b1', 'agent:ken') \g /dev/null
