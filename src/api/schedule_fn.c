@@ -103,7 +103,8 @@ clutch_schedule(PG_FUNCTION_ARGS)
 	 * databases that have one
 	 */
 	(void) restored_epoch();
-	first = schedule_put(argument_name(fcinfo, 0, "name", SCHEDULE_NAME_BYTES), argument_text(fcinfo, 1, "cron"),
+	first = schedule_put(argument_name(fcinfo, 0, "name", SCHEDULE_NAME_BYTES),
+						 argument_name(fcinfo, 1, "cron", SCHEDULE_CRON_BYTES),
 						 argument_jsonb(fcinfo, 2, "envelope"),
 						 slice_present(timezone) ? timezone : SLICE_OF("UTC"));
 	ticker_warn(_("No schedule is sent before something ticks."));

@@ -11,12 +11,14 @@
 #include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
+#include "base/json.h"
 #include "base/savepoint.h"
 #include "flow/schedule.h"
 #include "miscadmin.h"
 #include "protocol/cron.h"
 #include "protocol/envelope.h"
 #include "protocol/identifier.h"
+#include "protocol/limits.h"
 #include "protocol/problem.h"
 #include "store/event.h"
 #include "trust/principal.h"
@@ -231,17 +233,36 @@ schedule_envelope_at(const Schedule *s, TimestampTz at)
 	return document_end(&b);
 }
 
-/* Checks the envelope now, so that the person who schedules it learns about errors, rather than the log at night. */
+/* Returns the envelope without what each sending replaces. */
+static Jsonb *
+schedule_template(Jsonb *envelope)
+{
+	Json	   *template = json_read(envelope);
+
+	(void) json_take(template, "/id");
+	(void) json_take(template, "/ts");
+	if (schedule_is_request(&envelope->root))
+		(void) json_take(template, "/task_id");
+	return json_write(template);
+}
+
+/*
+ * Takes the envelope, and checks it now, so that the person who schedules it learns about errors,
+ * rather than the log at night.
+ */
 static void
-schedule_check_envelope(const Schedule *s)
+schedule_take_envelope(Schedule *s, Jsonb *given)
 {
 	ProblemList *problems = problem_list();
 	Envelope	envelope;
 
-	if (!JB_ROOT_IS_OBJECT(s->envelope))
+	if (!JB_ROOT_IS_OBJECT(given))
 		problem_add(problems, "", "WRONG_TYPE", "An envelope must be a JSON object.");
 	else
+		limits_check(given, LIMITS_USE_ARTIFACTS, problems);
+	if (problems->n == 0)
 	{
+		s->envelope = schedule_template(given);
 		envelope_read(schedule_envelope_at(s, s->next_at), &envelope, problems);
 		envelope_refuse_internal(&envelope, problems);
 		if (envelope.is_signed)
@@ -301,7 +322,6 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 	}
 	s.cron = cron;
 	s.timezone = timezone;
-	s.envelope = envelope;
 	s.last_error = SLICE_NONE;
 	s.next_at = cron_next(&when, zone, clock_now());
 	if (s.next_at == 0)
@@ -310,7 +330,7 @@ schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 				 errproblem("cron", "WRONG_VALUE"),
 				 errmsg("cron schedule \"%.*s\" never occurs", cron.len, cron.s),
 				 errhint("Choose a day that exists in one of the months.")));
-	schedule_check_envelope(&s);
+	schedule_take_envelope(&s, envelope);
 	schedule_write_row(&s, !found);
 	if (!found)
 		schedule_check_quota(s.owner);

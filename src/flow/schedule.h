@@ -20,8 +20,9 @@
 #include "datatype/timestamp.h"
 #include "utils/jsonb.h"
 
-/* the most bytes that a name has */
+/* the most bytes that these have */
 #define SCHEDULE_NAME_BYTES	128
+#define SCHEDULE_CRON_BYTES	1024
 
 /*
  * Creates a schedule, or replaces the role's own schedule of that name.

@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(100);
+SELECT plan(106);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -68,7 +68,7 @@ SELECT is(pg_temp.times('0 0 * * *', '2026-09-05 12:00-04', 2, 'America/Santiago
 -- faults
 CREATE TEMP TABLE bad (cron text, wrong text);
 INSERT INTO bad VALUES
-	('', 'cron schedule "" does not have five fields'), ('* * * *', 'cron schedule "* * * *" does not have five fields'), ('* * * * * *', 'cron schedule "* * * * * *" does not have five fields'),
+	('', 'argument "cron" must have between 1 and 1024 bytes, not 0'), (' ', 'cron schedule " " does not have five fields'), ('* * * *', 'cron schedule "* * * *" does not have five fields'), ('* * * * * *', 'cron schedule "* * * * * *" does not have five fields'),
 	('60 * * * *', 'invalid minute in cron schedule "60 * * * *": must be between 0 and 59'), ('* 24 * * *', 'invalid hour in cron schedule "* 24 * * *": must be between 0 and 23'),
 	('* * 0 * *', 'invalid day of month in cron schedule "* * 0 * *": must be between 1 and 31'), ('* * * 13 *', 'invalid month in cron schedule "* * * 13 *": must be between 1 and 12'),
 	('* * * * 8', 'invalid day of week in cron schedule "* * * * 8": must be between 0 and 7'), ('* * * * moon', 'invalid day of week in cron schedule "* * * * moon": must be between 0 and 7'),
@@ -98,6 +98,8 @@ SELECT throws_ok($$SELECT clutch.schedule(repeat('x', 200), '* * * * *', pg_temp
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', '[]')$$, 'KL001', NULL, 'an envelope must be an object');
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note('{"type": "no.such"}'))$$, 'KL001', NULL, 'an invalid envelope is refused at once');
 SELECT is(clutch.unschedule('times') || ' ' || clutch.unschedule('times'), 'true false', 'unschedule() returns true once');
+SELECT is(pg_temp.argument_fault($$SELECT clutch.schedule('bad', repeat(' ', 1016) || '* * * * *', pg_temp.note())$$), '22023 TOO_LONG cron', 'a cron expression has 1024 bytes at most');
+SELECT throws_like($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note() || jsonb_build_object('id', repeat('x', 2000000)))$$, '%limit is 1048576 (setting clutch.max_envelope_bytes)%', 'the limits apply to what is given, not only to what is sent');
 
 -- ------------------------------------------------------------- once, not twice
 SELECT pg_temp.at('2026-03-01 07:59') \g /dev/null
@@ -225,5 +227,19 @@ SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:lame'), 'timed_
 DROP INDEX clutch.lame;
 SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT runs FROM clutch.schedules WHERE name = 'lame'), 1::bigint, 'the schedule is sent when it is gone');
+
+-- --------------------------------------------------- what is kept of an envelope
+SELECT pg_temp.at('2031-03-01 07:59') \g /dev/null
+SELECT clutch.schedule('told', '0 8 * * *', clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', task_id => 'task:mine')),
+	clutch.schedule('asked', '0 8 * * *', clutch.envelope('task.request', 'agent:ui', '{agent:ken}', '{"goal": "news"}', idempotency_key => 'mine')) \g /dev/null
+SELECT is((SELECT string_agg(name || ': ' || (SELECT string_agg(k, ' ' ORDER BY k COLLATE "C") FROM jsonb_object_keys(envelope) k WHERE k ~ '^(id|ts|.*_id|.*_key)$'), ', ' ORDER BY name) FROM clutch.schedules WHERE name IN ('told', 'asked')),
+	'asked: idempotency_key run_id thread_id, told: run_id task_id thread_id', 'what each sending replaces is not kept');
+-- rows of earlier versions have it
+UPDATE clutch.schedule SET envelope = envelope || '{"id": "msg:old", "ts": "2020-01-01T00:00:00Z", "task_id": "task:old"}' WHERE name = 'asked';
+SELECT pg_temp.at('2031-03-01 08:00') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(name || ' ' || runs, ', ' ORDER BY name) FROM clutch.schedules WHERE name IN ('told', 'asked')), 'asked 1, told 1', 'and an envelope that still has it is sent');
+SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg:old' OR task_id = 'task:old'), 0::bigint, 'with what replaces it');
+SELECT clutch.unschedule('told'), clutch.unschedule('asked') \g /dev/null
 
 SELECT * FROM finish();
