@@ -483,7 +483,6 @@ CREATE FUNCTION clutch.envelope_schema() RETURNS jsonb LANGUAGE sql IMMUTABLE PA
 				"deadline": {"$ref": "#/$defs/time"},
 				"join": {"$ref": "#/$defs/children"},
 				"not_before": {"$ref": "#/$defs/time"},
-				"visibility": {"enum": ["public", "scope", "parent-only", "private"]},
 				"priority": {"type": "integer", "minimum": 0, "maximum": 4},
 				"reply_to": {"$ref": "#/$defs/word"},
 				"retry": {"$ref": "#/$defs/retry"},

@@ -7,7 +7,6 @@ CREATE TYPE clutch.receipt AS (
 	task_id		text,
 	late		boolean
 );
-COMMENT ON TYPE clutch.receipt IS 'returned to a sender: where the event is in the log, or where the first one is if it was sent before';
 
 CREATE FUNCTION clutch.send(envelope jsonb) RETURNS clutch.receipt
 	AS 'MODULE_PATHNAME', 'clutch_send' LANGUAGE C VOLATILE PARALLEL UNSAFE;
