@@ -1,3 +1,48 @@
+-- ------------------------------------------------- the rows that agents see
+-- What a role that speaks for agents, or reads some scopes, may read.  Of the tables it
+-- sees the rows that fulfil a condition, which becomes a row-level policy: see
+-- flow/sight.h.  clutch.sees finds out once per statement what the role sees of a run,
+-- and lets the planner use the indexes on run_id; clutch.reads_all() is a constant in the
+-- plan.  The first branch for the log is for INSERT ... RETURNING, which returns rows
+-- before another statement could ask.  In a transaction that has not written anything
+-- yet, it costs one comparison per row.  It contains no SELECT, because subqueries take
+-- time to plan.
+CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
+SELECT v.relation::regclass AS relation, v.own AS own
+FROM (VALUES
+	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
+	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL), ('clutch.more_stuck', NULL),
+	('clutch.budgets', NULL), ('clutch.costs', NULL),
+	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.epoch', NULL), ('clutch.stored_epochs', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
+	('clutch.events', 'xid = coalesce(pg_catalog.pg_current_xact_id_if_assigned(), ''0'') AND epoch = clutch.current_epoch() '
+		'AND clutch.sees_from(from_agent) OR clutch.sees(run_id, task_id)'),
+	('clutch.task', 'clutch.sees(run_id, task_id)'),
+	('clutch.dependency', 'clutch.sees(run_id, task_id)'),
+	('clutch.awaited', 'clutch.sees(run_id, task_id)'),
+	('clutch.budget', 'clutch.sees(run_id)'),
+	('clutch.spending', 'clutch.sees(run_id)'),
+	('clutch.spending_total', 'clutch.sees(run_id)'),
+	('clutch.run_scope', 'clutch.sees(run_id)'),
+	('clutch.run_visibility', 'clutch.sees(run_id)'),
+	('clutch.workflow', NULL), ('clutch.workflow_step', NULL),
+	('clutch.run_workflow', 'clutch.sees(run_id)'), ('clutch.workflow_task', 'clutch.sees(run_id)'),
+	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
+	('clutch.step', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = step.task_id)'),
+	('clutch.suspended', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = suspended.task_id)'),
+	('clutch.timer', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = timer.task_id)'),
+	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
+	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
+	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
+	('clutch.outbox', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
+	('clutch.keys', NULL),
+	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
+	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
+	('clutch.subscription', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
+	('clutch.subscription_position', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)')
+) AS v(relation, own);
+COMMENT ON VIEW clutch.agent_views IS
+	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
+
 -- ------------------------------------------------------------------- checks
 -- What clutch.check() finds in the tables that are created after it, and in the catalog.
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
@@ -74,6 +119,19 @@ FROM (
 		   pg_catalog.format('DELETE FROM clutch.schedule WHERE owner = %s::oid;', s.owner::oid)
 	FROM clutch.schedule s) AS g
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = g.role)
+UNION ALL
+-- A dump can leave policies out. The secrets have none, so that nobody but their owner sees a row.
+SELECT 'ROWS_NOT_FILTERED', pg_catalog.format('row-level security of %s is off, so roles that may read it see the rows of others', f.relation) COLLATE "default",
+	   f.remedy COLLATE "default"
+FROM (
+	SELECT a.relation, true AS has_policy, 'SELECT clutch.filter_rows();' AS remedy FROM clutch.agent_views a WHERE a.own IS NOT NULL
+	UNION ALL
+	SELECT s, false, pg_catalog.format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY;', s)
+	FROM unnest('{clutch.secret,clutch.endpoint_secret}'::regclass[]) AS s) AS f
+JOIN pg_catalog.pg_class c ON c.oid = f.relation
+WHERE (EXISTS (SELECT FROM clutch.principal) OR EXISTS (SELECT FROM clutch.privilege))
+  AND (NOT c.relrowsecurity
+	   OR f.has_policy AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
 UNION ALL
 -- What belongs to another role, the owner of the extension may not use.
 SELECT 'OWNER_DIFFERS', pg_catalog.format('%s %s belongs to %s, and the extension to %s', o.type, o.identity, m.owner::regrole, e.extowner::regrole) COLLATE "default",
@@ -167,4 +225,4 @@ JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
 WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
   AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %';
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, artifacts, roles that are gone, and the catalog';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, artifacts, roles that are gone, row-level security, and the catalog';

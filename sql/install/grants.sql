@@ -115,51 +115,7 @@ $$;
 COMMENT ON FUNCTION clutch.grant_functions(name, text) IS
 	'grants the functions that clutch.function_grants lists for agent, scoped_reader, reader, operator or gateway, and USAGE on the schema';
 
--- What a role that speaks for agents, or reads some scopes, may read.  Of the tables it
--- sees the rows that fulfil a condition, which becomes a row-level policy: see
--- flow/sight.h.  clutch.sees finds out once per statement what the role sees of a run,
--- and lets the planner use the indexes on run_id; clutch.reads_all() is a constant in the
--- plan.  The first branch for the log is for INSERT ... RETURNING, which returns rows
--- before another statement could ask.  In a transaction that has not written anything
--- yet, it costs one comparison per row.  It contains no SELECT, because subqueries take
--- time to plan.
-CREATE OR REPLACE VIEW clutch.agent_views WITH (security_invoker = true) AS
-SELECT v.relation::regclass AS relation, v.own AS own
-FROM (VALUES
-	('clutch.tasks', NULL), ('clutch.runs', NULL), ('clutch.threads', NULL), ('clutch.task_edges', NULL),
-	('clutch.approvals', NULL), ('clutch.dead_letters', NULL), ('clutch.stuck', NULL), ('clutch.more_stuck', NULL),
-	('clutch.budgets', NULL), ('clutch.costs', NULL),
-	('clutch.functions', NULL), ('clutch.schedules', NULL), ('clutch.subscriptions', NULL), ('clutch.epoch', NULL), ('clutch.stored_epochs', NULL), ('clutch.quotas', NULL), ('clutch.pause', NULL), ('clutch.paused', NULL), ('clutch.adapter', NULL),
-	('clutch.events', 'xid = coalesce(pg_catalog.pg_current_xact_id_if_assigned(), ''0'') AND epoch = clutch.current_epoch() '
-		'AND clutch.sees_from(from_agent) OR clutch.sees(run_id, task_id)'),
-	('clutch.task', 'clutch.sees(run_id, task_id)'),
-	('clutch.dependency', 'clutch.sees(run_id, task_id)'),
-	('clutch.awaited', 'clutch.sees(run_id, task_id)'),
-	('clutch.budget', 'clutch.sees(run_id)'),
-	('clutch.spending', 'clutch.sees(run_id)'),
-	('clutch.spending_total', 'clutch.sees(run_id)'),
-	('clutch.run_scope', 'clutch.sees(run_id)'),
-	('clutch.run_visibility', 'clutch.sees(run_id)'),
-	('clutch.workflow', NULL), ('clutch.workflow_step', NULL),
-	('clutch.run_workflow', 'clutch.sees(run_id)'), ('clutch.workflow_task', 'clutch.sees(run_id)'),
-	('clutch.question', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = question.task_id)'),
-	('clutch.step', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = step.task_id)'),
-	('clutch.suspended', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = suspended.task_id)'),
-	('clutch.timer', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = timer.task_id)'),
-	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
-	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
-	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
-	('clutch.outbox', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
-	('clutch.keys', NULL),
-	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
-	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
-	('clutch.subscription', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
-	('clutch.subscription_position', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)')
-) AS v(relation, own);
-COMMENT ON VIEW clutch.agent_views IS
-	'what grant_agent lets a role read, and for tables which rows, as the condition of a row-level policy';
-
--- The relations that are granted in addition to those.
+-- The relations that are granted in addition to clutch.agent_views.
 CREATE OR REPLACE VIEW clutch.table_grants WITH (security_invoker = true) AS
 SELECT g.grantee, a.relation, 'SELECT'::text AS privileges
 FROM clutch.agent_views a CROSS JOIN (VALUES ('agent'), ('scoped_reader')) AS g(grantee)

@@ -740,18 +740,6 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 							  (SELECT max(queue_no) FROM clutch.waiting)) AS queue_no) q, clutch.queue_no s
 		WHERE q.queue_no > s.last_value
 	UNION ALL
-		-- a dump can leave policies out
-		SELECT 'ROWS_NOT_FILTERED',
-			   pg_catalog.format('row-level security of clutch.%I is off, so roles that may read it see the rows of others', c.relname),
-			   'SELECT clutch.filter_rows();'
-		FROM pg_catalog.pg_class c
-		WHERE c.relnamespace = 'clutch'::regnamespace
-		  AND c.relname = ANY ('{events,task,dependency,awaited,budget,spending,spending_total,run_scope,run_visibility,question,step,
-								 suspended,timer,ready,waiting,agent_slot,schedule,subscription,subscription_position,run_workflow,workflow_task,outbox}'::name[])
-		  AND EXISTS (SELECT FROM clutch.principal)
-		  AND (NOT c.relrowsecurity
-			   OR NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
-	UNION ALL
 		SELECT 'TASK_WITHOUT_REQUEST',
 			   pg_catalog.format('task %L has no request in the log (seq %s)', t.task_id, t.request_seq),
 			   'Rows of the log are missing: restore them, or run SELECT clutch.rebuild().'

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(38);
+SELECT plan(43);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -83,6 +83,27 @@ REVOKE INSERT ON clutch.routing_rule FROM check_app;
 SELECT clutch.revoke_agent('check_app', 'agent:check'), clutch.revoke_operator('check_app') \g /dev/null
 REVOKE ALL ON clutch.principal FROM check_app;
 DROP ROLE check_app;
+
+-- -------------------------------------------------------- row-level security
+CREATE FUNCTION pg_temp.unfiltered() RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(string_agg(detail || ': ' || hint, E'\n' ORDER BY detail COLLATE "C"), 'none') FROM clutch.check() WHERE code = 'ROWS_NOT_FILTERED' $$;
+BEGIN;
+ALTER TABLE clutch.agent_key DISABLE ROW LEVEL SECURITY;
+ALTER TABLE clutch.secret DISABLE ROW LEVEL SECURITY;
+ALTER TABLE clutch.endpoint_secret DISABLE ROW LEVEL SECURITY;
+DROP POLICY clutch_own ON clutch.outbox;
+SELECT is(pg_temp.unfiltered(), 'none', 'tables that nobody else may read need no row-level security');
+CREATE ROLE check_reader;
+SELECT clutch.grant_gateway('check_reader') \g /dev/null
+SELECT is(pg_temp.unfiltered(), (SELECT string_agg(format('row-level security of %s is off, so roles that may read it see the rows of others: %s', w.relation, w.hint), E'\n' ORDER BY w.relation)
+	FROM (VALUES ('clutch.endpoint_secret', 'ALTER TABLE clutch.endpoint_secret ENABLE ROW LEVEL SECURITY;'),
+		('clutch.secret', 'ALTER TABLE clutch.secret ENABLE ROW LEVEL SECURITY;')) AS w(relation, hint)), 'secrets that can be read are reported, while a grant mends the other tables');
+ALTER TABLE clutch.agent_key DISABLE ROW LEVEL SECURITY;
+DROP POLICY clutch_own ON clutch.events;
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'ROWS_NOT_FILTERED' AND hint = 'SELECT clutch.filter_rows();'), 2::bigint, 'unless that is undone, even if no agent has a role');
+SELECT is(pg_temp.mend(), 'sound', 'the hints repair it');
+SELECT is((SELECT count(*) FROM clutch.agent_views v JOIN pg_class c ON c.oid = v.relation WHERE v.own IS NOT NULL AND NOT c.relrowsecurity), 0::bigint, 'for all tables of which agents see a part');
+ROLLBACK;
 
 -- -------------------------------------------------------------- persistence
 ALTER TABLE clutch.events SET UNLOGGED;
