@@ -43,7 +43,8 @@ typedef enum GuardKind
 	GUARD_LEDGER,
 	GUARD_WORKFLOW,
 	GUARD_ARTIFACT,
-	GUARD_PAUSE
+	GUARD_PAUSE,
+	GUARD_IMPORT
 } GuardKind;
 
 /*

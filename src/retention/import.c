@@ -9,7 +9,9 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/guard.h"
 #include "base/savepoint.h"
+#include "base/wait.h"
 #include "flow/rebuild.h"
 #include "flow/attachment.h"
 #include "miscadmin.h"
@@ -168,14 +170,20 @@ import_find_envelope(Slice id, Slice run_id)
 	return found;
 }
 
+/*
+ * Waits for other transactions that import the run or begin it, because what
+ * they have written so far would collide with what is imported.
+ */
 static bool
 import_run_is_known(Slice run_id)
 {
-	RowScan		scan;
+	RunState	state;
+	TransactionId founder;
 
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	return rows_look(&scan, NULL) || task_run_has_any(run_id);
+	(void) guard_keep(guard_key(GUARD_IMPORT, run_id, SLICE_NONE, 0), true);
+	while ((state = participant_run_state(run_id, &founder)) == RUN_IS_DOUBTFUL)
+		wait_for_transaction(founder);
+	return state == RUN_IS_FOUNDED || task_run_has_any(run_id);
 }
 
 /*
@@ -216,7 +224,7 @@ static void
 import_require_task_free(const Import *import, const Event *event, int line)
 {
 	const Envelope *envelope = &event->envelope;
-	Task	   *task = envelope->type == MSG_TASK_REQUEST ? task_look(envelope->task_id, ROWS_LATEST) : NULL;
+	Task	   *task = envelope->type == MSG_TASK_REQUEST ? task_await(envelope->task_id) : NULL;
 
 	if (task != NULL && !slice_equal(task->run_id, import->run_id))
 		ereport(ERROR,
