@@ -183,7 +183,7 @@ clutch_add_key(PG_FUNCTION_ARGS)
 	key_argument_times(fcinfo, &key);
 	require_right_to_add(agent_id);
 	(void) restored_epoch();
-	if (key_add(agent_id, kid, &key))
+	if (key_add(agent_id, kid, &key, PG_ARGISNULL(3), PG_ARGISNULL(4)))
 		append_audit(AUDIT_KEY_ADDED, agent_id, kid, &key);
 	PG_RETURN_VOID();
 }

@@ -44,7 +44,8 @@ typedef enum GuardKind
 	GUARD_WORKFLOW,
 	GUARD_ARTIFACT,
 	GUARD_PAUSE,
-	GUARD_IMPORT
+	GUARD_IMPORT,
+	GUARD_KEY
 } GuardKind;
 
 /*

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "base/guard.h"
 #include "base/memo.h"
 #include "base/rows.h"
 #include "base/stale.h"
@@ -189,23 +190,25 @@ key_fill_row(Datum *values, bool *nulls, Slice agent_id, Slice kid, const AgentK
 }
 
 static bool
-key_is_same(const AgentKey *a, const AgentKey *b)
+key_is_same(const AgentKey *there, const AgentKey *key, bool any_from, bool any_until)
 {
-	return memcmp(a->public_key, b->public_key, CRYPTO_PUBLIC_KEY_BYTES) == 0 &&
-		a->valid_from == b->valid_from && a->valid_until == b->valid_until &&
-		a->revoked_at == b->revoked_at;
+	return memcmp(there->public_key, key->public_key, CRYPTO_PUBLIC_KEY_BYTES) == 0 &&
+		(any_from || there->valid_from == key->valid_from) &&
+		(any_until || there->valid_until == key->valid_until) &&
+		there->revoked_at == key->revoked_at;
 }
 
 bool
-key_add(Slice agent_id, Slice kid, const AgentKey *key)
+key_add(Slice agent_id, Slice kid, const AgentKey *key, bool any_from, bool any_until)
 {
 	Datum		values[Natts_agent_key] = {0};
 	bool		nulls[Natts_agent_key] = {0};
 	AgentKey	there;
 
+	(void) guard_keep(guard_key(GUARD_KEY, agent_id, kid, 0), true);
 	if (key_look(agent_id, kid, &there))
 	{
-		if (key_is_same(&there, key))
+		if (key_is_same(&there, key, any_from, any_until))
 			return false;
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),

@@ -34,10 +34,11 @@ extern bool key_find(Slice agent_id, Slice kid, AgentKey *key);
 extern bool key_agent_has_one(Slice agent_id);
 
 /*
- * Adds a key.  Returns false if the agent has this very key already.  Raises 23505,
- * code KEY_EXISTS, if it has another key of that name.
+ * Adds a key.  Returns false if the agent has this very key already; if
+ * any_from or any_until, whatever that bound of it is.  Raises 23505, code
+ * KEY_EXISTS, if the agent has another key of that name.
  */
-extern bool key_add(Slice agent_id, Slice kid, const AgentKey *key);
+extern bool key_add(Slice agent_id, Slice kid, const AgentKey *key, bool any_from, bool any_until);
 
 /*
  * Revokes the key, which is refused from now on.  Returns false if it was

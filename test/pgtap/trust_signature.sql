@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(90);
+SELECT plan(93);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -51,6 +51,9 @@ FROM (VALUES
 	('clutch.revoke_key(''agent:ken'', ''k1'')', '42704 KEY_NOT_FOUND kid')) AS v(call, result);
 SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') \g /dev/null
 SELECT lives_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') $$, 'the same key may be added again');
+SELECT lives_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a') $$, 'also without its times');
+SELECT is((SELECT count(*) FROM clutch.events WHERE payload_type = 'audit.key_added'), 1::bigint, 'which changes nothing');
+SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'b') $$), '23505 KEY_EXISTS kid', 'another one without times may not');
 SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'b', '2026-01-01 11:00Z') $$), '23505 KEY_EXISTS kid', 'another one of that name may not');
 SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z', '2027-01-01Z') $$), '23505 KEY_EXISTS kid', 'nor may its end be changed');
 SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 10:00Z') $$), '23505 KEY_EXISTS kid', 'nor its beginning');
