@@ -75,7 +75,8 @@ BEGIN
 			DETAIL = '[{"argument": "value", "code": "NUMBER_OUT_OF_RANGE"}]',
 			HINT = 'Pass 0 to allow nothing, or NULL to remove the limit.';
 	END IF;
-	IF lower(role_name) <> 'public' THEN
+	-- A role may be named "Public"; with another collation, lower('I') need not be 'i'.
+	IF lower(role_name COLLATE "C") <> 'public' OR to_regrole(quote_ident(role_name)) IS NOT NULL THEN
 		r := clutch.require_role(role_name);
 	END IF;
 	IF set_quota.value IS NULL THEN

@@ -1,7 +1,7 @@
 -- Quotas of roles: at the limit all is well, one more is refused with the name of the
 -- limit and leaves nothing behind, and whatever is over or rolled back is free again.
 \ir ../fixtures/tap.sql
-SELECT plan(90);
+SELECT plan(91);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 
 CREATE ROLE clutch_test_app;
@@ -76,6 +76,11 @@ SELECT is(pg_temp.fault($$SELECT clutch.quotas_changed()$$), '42501', 'nor calls
 SET ROLE clutch_test_operator;
 SELECT is(pg_temp.fault($$SELECT clutch.set_quota('clutch_test_app', 'open_requests', 2)$$), 'none', 'an operator does');
 RESET ROLE;
+BEGIN;
+CREATE ROLE "Public";
+SELECT clutch.set_quota('Public', 'steps', 7), clutch.set_quota('PUBLIC', 'steps', 8) \g /dev/null
+SELECT is((SELECT string_agg(q.grantee::oid::regrole || ' ' || q.value, ', ' ORDER BY q.value) FROM clutch.quota q WHERE q.what = 'steps'), '"Public" 7, - 8', 'a role with the name "Public" is not everybody');
+ROLLBACK;
 
 -- ------------------------------------------------------------- open requests
 SET ROLE clutch_test_app;

@@ -37,6 +37,8 @@ for my $name (sort keys %locales)
 		qq{SO EIN ÄRGER IM BÜRO: ["german"]; мой Рецепт…: ["russian", "registry-3.0 default: signals of cook"]; istanbul É: ["latin"]; argerimburo: none\n}
 		. 'Ärger 12: 0; ärger 12: 1; Жук 7: 0',
 		"words and letters in the locale $name");
+	is($node->safe_psql($name, q{SELECT clutch.set_quota('PUBLIC', 'schedules', 5); SELECT role, value FROM clutch.quotas}),
+		"\n|5", "and the quota of everybody");
 }
 
 # ------------------------------------------------------------- other encodings
