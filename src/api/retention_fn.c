@@ -55,6 +55,11 @@ notice_kept(const PruneReport *report)
 				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",
 						report->referenced),
 				 errhint("Delete those rows, or add ON DELETE CASCADE to the foreign key.")));
+	if (report->locked > 0)
+		ereport(NOTICE,
+				(errmsg("%d runs or messages stay in the log because an open transaction has locked them, or a row that refers to them",
+						report->locked),
+				 errhint("Call the function again when that transaction has ended.")));
 }
 
 Datum

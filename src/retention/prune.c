@@ -71,6 +71,7 @@ typedef struct Pruning
 	int			n;				/* and how many there are; in ascending order
 								 * when all are removed */
 	int			referenced;
+	int			locked;
 } Pruning;
 
 static int
@@ -139,32 +140,34 @@ prune_remove_units(void *arg)
 		prune_state(lfirst(cell));
 }
 
-/*
- * Does a user's foreign key refer to an event, or is a row locked because of
- * one?
- */
+/* Does a user's foreign key refer to an event? */
 static bool
 prune_is_referenced(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_FOREIGN_KEY_VIOLATION ||
-		error->sqlerrcode == ERRCODE_RESTRICT_VIOLATION ||
-		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+		error->sqlerrcode == ERRCODE_RESTRICT_VIOLATION;
+}
+
+static bool
+prune_is_locked(const ErrorData *error)
+{
+	return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
 /*
- * Returns false if users' rows refer to one of the units, in which case all of
- * them stay.
+ * Returns the error if users' rows refer to one of the units, or one of their
+ * rows is locked, in which case all of them stay; otherwise NULL.
  */
-static bool
+static ErrorData *
 prune_try_units(Pruning *pruning, List *units)
 {
 	ErrorData  *error;
 
 	pruning->units = units;
 	error = savepoint_run(prune_remove_units, pruning);
-	if (error != NULL && !prune_is_referenced(error))
+	if (error != NULL && !prune_is_referenced(error) && !prune_is_locked(error))
 		ReThrowError(error);
-	return error == NULL;
+	return error;
 }
 
 static void
@@ -173,15 +176,19 @@ prune_remove_all(Pruning *pruning)
 	List	   *all = pruning->found->units;
 	ListCell   *cell;
 
-	if (prune_try_units(pruning, all))
+	if (prune_try_units(pruning, all) == NULL)
 	{
 		pruning->removed = all;
 		return;
 	}
 	foreach(cell, all)
 	{
-		if (prune_try_units(pruning, list_make1(lfirst(cell))))
+		ErrorData  *error = prune_try_units(pruning, list_make1(lfirst(cell)));
+
+		if (error == NULL)
 			pruning->removed = lappend(pruning->removed, lfirst(cell));
+		else if (prune_is_locked(error))
+			pruning->locked++;
 		else
 			pruning->referenced++;
 	}
@@ -261,6 +268,7 @@ prune_found(TimestampTz before, int max_events, PruneReport *report)
 	pruning.seqs = prune_list_seqs(&pruning, pruning.removed, &pruning.n);
 	report->events += pruning.n;
 	report->referenced += pruning.referenced;
+	report->locked += pruning.locked;
 	if (pruning.n > 0)
 	{
 		breaker_forget(pruning.seqs, pruning.n);

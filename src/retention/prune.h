@@ -22,7 +22,9 @@ typedef struct PruneReport
 	Slice		unread_by;		/* a subscription for which other events were
 								 * kept, or absent */
 	int			referenced;		/* number of units that were kept because
-								 * users' rows refer to them */
+								 * users' rows refer to them, */
+	int			locked;			/* and because an open transaction has locked
+								 * some of their rows */
 } PruneReport;
 
 /*

@@ -101,6 +101,33 @@ redact_append_audit(int64 seq, const Envelope *envelope, const MerkleHash *was, 
 	(void) audit_append(AUDIT_REDACTED, document_end(&b));
 }
 
+/* Waiting is over soon; the server's own error would not say what to do. */
+static void
+redact_replace(int64 seq, Jsonb *redacted)
+{
+	MemoryContext context = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		erasure_replace(seq, redacted);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+			PG_RE_THROW();
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("event " INT64_FORMAT " is locked by an open transaction", seq),
+				 errhint("Call the function again when that transaction has ended.")));
+	}
+	PG_END_TRY();
+}
+
 bool
 redact_event(int64 seq, Slice reason)
 {
@@ -119,7 +146,7 @@ redact_event(int64 seq, Slice reason)
 	redacted = redaction_document(&envelope, digest, reason);
 	was = leaf_hash(seq, received_at, envelope.doc);
 	is = leaf_hash(seq, received_at, redacted);
-	erasure_replace(seq, redacted);
+	redact_replace(seq, redacted);
 	artifact_use_forget(&seq, 1);
 	redact_append_audit(seq, &envelope, &was, &is, digest, reason);
 	return true;
