@@ -135,6 +135,9 @@ draft_put_jsonb(DocumentBuilder *b, const char *key, Jsonb *value)
 
 /* ------------------------------------------------------------------- meta */
 
+/* 100000 years of twelve months; the types of PostgreSQL end soon after */
+#define MOST_DEADLINE_MS	(INT64CONST(100000) * 12 * DAYS_PER_MONTH * (USECS_PER_DAY / 1000))
+
 /*
  * Converts an interval, counting a month as 30 days, so that a repetition does
  * not depend on its date.
@@ -149,19 +152,21 @@ draft_interval_ms(const Interval *i)
 static void
 draft_put_deadline(DocumentBuilder *b, const Draft *draft)
 {
+	int64		ms;
 	Datum		deadline;
 
 	if (draft->deadline == NULL)
 		return;
-	if (draft_interval_ms(draft->deadline) <= 0)
+	ms = draft_interval_ms(draft->deadline);
+	if (ms <= 0 || ms > MOST_DEADLINE_MS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("deadline", "NUMBER_OUT_OF_RANGE"),
-				 errmsg("argument \"deadline\" must be more than zero"),
+				 errmsg("argument \"deadline\" must be more than zero and at most 100000 years"),
 				 errhint("It is the time that the task may take, such as interval '10 minutes'.")));
 	if (draft->is_repeatable)
 	{
-		document_put_int(b, "ttl_ms", draft_interval_ms(draft->deadline));
+		document_put_int(b, "ttl_ms", ms);
 		return;
 	}
 	deadline = DirectFunctionCall2(timestamptz_pl_interval,

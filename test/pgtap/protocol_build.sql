@@ -1,7 +1,7 @@
 -- new_id and envelope: identifiers that are made, derived and inherited.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(64);
+SELECT plan(67);
 
 CREATE FUNCTION pg_temp.faults(envelope jsonb) RETURNS text LANGUAGE sql AS
 $$ SELECT coalesce(string_agg(path || ' ' || code, ', ' ORDER BY path), 'valid') FROM clutch.validate(envelope) $$;
@@ -67,7 +67,9 @@ SELECT is(pg_temp.faults(clutch.envelope('task.request', 'ken', ARRAY[NULL, 'x']
 SELECT is(pg_temp.faults(clutch.envelope(NULL, NULL)), '/from/agent_id REQUIRED, /type REQUIRED', 'even missing fields');
 SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '[]', priority => 1) $$, '22023', NULL, 'orders need an object in meta');
 SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', meta => '{"clutch": 1}', priority => 1) $$, '22023', NULL, 'and one in meta.clutch');
-SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', deadline => '-1 hour') $$, '22023', 'argument "deadline" must be more than zero', 'a deadline is not in the past');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:a', deadline => '-1 hour') $$, '22023', 'argument "deadline" must be more than zero and at most 100000 years', 'a deadline is not in the past');
+SELECT is(fixture.fault(format('SELECT clutch.envelope(''task.request'', ''agent:a'', deadline => %L)', deadline)), '22023 NUMBER_OUT_OF_RANGE deadline', deadline || ' have no end')
+FROM (VALUES ('178000000 years'), ('2147483647 days'), ('2500000000 hours')) AS v(deadline);
 SELECT is(pg_temp.faults(clutch.envelope('task.request', 'agent:a', deadline => '20000 years')), 'valid', 'but may have more than four digits of year');
 
 -- ------------------------------------------------- a key makes a repeat the same
