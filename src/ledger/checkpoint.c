@@ -236,6 +236,9 @@ checkpoint_locate(int64 seq, int64 *leaf_index)
 	*leaf_index = size - checkpoint_count(&checkpoint);
 	for (i = 0; i < checkpoint.nmembers && checkpoint.members[i].to <= seq; i++)
 		*leaf_index += checkpoint.members[i].to - checkpoint.members[i].from;
+	/* it is in a range without end, which somebody has written */
+	if (i == checkpoint.nmembers)
+		return false;
 	*leaf_index += seq - checkpoint.members[i].from;
 	return true;
 }

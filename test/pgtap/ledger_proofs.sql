@@ -2,7 +2,7 @@
 -- plpgsql; what was pruned or redacted can still be proved; and what somebody
 -- changed, deleted, moved or inserted behind the back of the database is found.
 \ir ../fixtures/tap.sql
-SELECT plan(83);
+SELECT plan(84);
 
 -- however slow the machine is, no tick declares an agent lost, which would be an event more
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false), set_config('clutch.heartbeat_interval', '0', false),
@@ -268,6 +268,10 @@ SELECT alike(pg_temp.forged('UPDATE clutch.tree_hash SET hashes = substr(hashes,
 BEGIN;
 DELETE FROM clutch.tree_hash WHERE height = 5;
 SELECT is(pg_temp.fault(format('SELECT clutch.prove(%s)', :first)), 'XX001', 'without its hashes nothing is proved');
+ROLLBACK;
+BEGIN;
+UPDATE clutch.checkpoint SET members = '{[500000,)}' WHERE size = (SELECT max(size) FROM clutch.checkpoint);
+SELECT is(pg_temp.fault('SELECT clutch.prove(600000)'), pg_temp.fault('SELECT clutch.prove(400000)'), 'a range without end has no event');
 ROLLBACK;
 SELECT pg_temp.chat(5) \g /dev/null
 BEGIN;
