@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "ledger/excuse.h"
 #include "ledger/leaf.h"
+#include "miscadmin.h"
 #include "store/audit.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -168,7 +169,10 @@ excuse_read(RowSnapshot which)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, SLICE_OF(AUDIT_RUN));
 	rows_start(&scan);
 	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
 		excuse_read_event(excuses, &scan);
+	}
 	rows_end(&scan);
 	qsort(excuses->pruned, excuses->npruned, sizeof(SeqRange), excuse_compare_ranges);
 	qsort(excuses->redacted, excuses->nredacted, sizeof(Redaction), excuse_compare_redactions);
@@ -196,6 +200,25 @@ excuse_has_pruned(const Excuses *excuses, int64 seq)
 	return low < excuses->npruned && excuses->pruned[low].from <= seq;
 }
 
+/* Returns the place of the first redaction of this event or of a later one. */
+static int
+excuse_first_redacted(const Excuses *excuses, int64 seq)
+{
+	int			low = 0;
+	int			high = excuses->nredacted;
+
+	while (low < high)
+	{
+		int			middle = low + (high - low) / 2;
+
+		if (excuses->redacted[middle].seq < seq)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool
 excuse_has_redacted(const Excuses *excuses, int64 seq, const MerkleHash *was, const MerkleHash *is)
 {
@@ -203,9 +226,9 @@ excuse_has_redacted(const Excuses *excuses, int64 seq, const MerkleHash *was, co
 	Slice		is_hex = leaf_hex(is);
 	int			i;
 
-	for (i = 0; i < excuses->nredacted && excuses->redacted[i].seq <= seq; i++)
-		if (excuses->redacted[i].seq == seq && slice_equal(excuses->redacted[i].was, was_hex) &&
-			slice_equal(excuses->redacted[i].is, is_hex))
+	for (i = excuse_first_redacted(excuses, seq);
+		 i < excuses->nredacted && excuses->redacted[i].seq == seq; i++)
+		if (slice_equal(excuses->redacted[i].was, was_hex) && slice_equal(excuses->redacted[i].is, is_hex))
 			return true;
 	return false;
 }
