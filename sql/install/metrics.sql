@@ -315,6 +315,7 @@ COMMENT ON FUNCTION clutch.metrics() IS
 
 CREATE FUNCTION clutch.prometheus() RETURNS text
 	LANGUAGE sql VOLATILE PARALLEL UNSAFE
+	SET extra_float_digits = 1	-- all digits, whatever the session shows
 	BEGIN ATOMIC
 		SELECT pg_catalog.string_agg(pg_catalog.format(E'# HELP %s %s\n# TYPE %s %s\n%s', n.name, n.help, n.name, n.type, m.lines), '' ORDER BY n.name)
 		FROM clutch.metric_names n

@@ -564,6 +564,9 @@ COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 ALTER FUNCTION clutch.envelope_of(bigint) COST 20;
 
+-- all digits, whatever the session shows
+ALTER FUNCTION clutch.prometheus() SET extra_float_digits = 1;
+
 CREATE OR REPLACE VIEW clutch.task_edges WITH (security_invoker = true) AS
 SELECT t.run_id, t.parent_task_id AS from_task_id, t.task_id AS to_task_id, 'child'::text AS kind
 FROM clutch.task t WHERE t.parent_task_id IS NOT NULL

@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(40);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -71,6 +71,9 @@ CREATE ROLE metrics_reader;
 SELECT clutch.grant_reader('metrics_reader') \g /dev/null
 SET ROLE metrics_reader;
 SELECT lives_ok('SELECT clutch.prometheus()', 'a reader may scrape');
+SET extra_float_digits = -15;
+SELECT is((SELECT count(*) FROM regexp_matches(clutch.prometheus(), ' [0-9.]+e[+][0-9]+', 'g')), 0::bigint, 'and gets all digits, whatever it shows itself');
+RESET extra_float_digits;
 RESET ROLE;
 DROP OWNED BY metrics_reader;
 DROP ROLE metrics_reader;
