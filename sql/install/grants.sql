@@ -87,7 +87,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_entry,registry_rules,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_entry,registry_rules,require_identifier,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -163,6 +163,11 @@ COMMENT ON FUNCTION clutch.filter_rows() IS
 SELECT clutch.filter_rows();
 
 -- --------------------------------------------------- giving and taking rights
+CREATE OR REPLACE FUNCTION clutch.require_identifier(value text, argument text, kind text) RETURNS void
+	AS 'MODULE_PATHNAME', 'clutch_require_identifier' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION clutch.require_identifier(text, text, text) IS
+	'raises 22023 if the value of an argument is not an agent ID, a group ID, a word or a name, as its kind says';
+
 CREATE OR REPLACE FUNCTION clutch.require_role(role_name text) RETURNS regrole
 	LANGUAGE plpgsql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -247,16 +252,8 @@ DECLARE
 BEGIN
 	-- one at a time, because two GRANTs on the same object at once fail
 	LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE;
-	IF agent_id IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "agent_id" must not be null',
-			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
-	ELSIF agent_id NOT LIKE 'agent:_%' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid agent ID "%s"', agent_id),
-			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
-			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
-	ELSIF agent_id LIKE '%*%' THEN
+	PERFORM clutch.require_identifier(agent_id, 'agent_id', 'agent');
+	IF agent_id LIKE '%*%' THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid agent ID "%s": patterns are not supported', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "WRONG_VALUE"}]',
@@ -269,9 +266,9 @@ BEGIN
 			DETAIL = '[{"argument": "limits", "code": "WRONG_VALUE"}]',
 			HINT = 'Pass an object with a whole number above 0, like {"max_concurrency": 4}.';
 	-- no card has either, so such a grant would give nothing
-	ELSIF EXISTS (SELECT FROM unnest(capabilities) AS c(id) WHERE c.id LIKE '%@%' AND c.id !~ '^(mcp|host):') THEN
+	ELSIF EXISTS (SELECT FROM unnest(capabilities) AS c(id) WHERE c.id IS NULL OR c.id LIKE '%@%' AND c.id !~ '^(mcp|host):') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = 'invalid capabilities: an ID has a version',
+			MESSAGE = 'invalid capabilities: an ID is null or has a version',
 			DETAIL = '[{"argument": "capabilities", "code": "WRONG_FORMAT"}]',
 			HINT = 'Grant "skill:research" instead of "skill:research@1.0"; the card says which version it is.';
 	ELSIF EXISTS (SELECT FROM unnest(scopes) AS s(scope) WHERE s.scope IS NULL OR s.scope <> '*' AND s.scope NOT LIKE 'group:_%') THEN
@@ -280,6 +277,8 @@ BEGIN
 			DETAIL = '[{"argument": "scopes", "code": "WRONG_PREFIX"}]',
 			HINT = 'A scope is a group, like "group:team-a", or "*" for every scope.';
 	END IF;
+	PERFORM clutch.require_identifier(c.id, 'capabilities', 'name') FROM unnest(capabilities) AS c(id);
+	PERFORM clutch.require_identifier(s.scope, 'scopes', 'name') FROM unnest(scopes) AS s(scope);
 	r := clutch.require_role(role_name);
 	PERFORM clutch.grant_functions(role_name::name, 'agent'), clutch.grant_tables(role_name::name, 'agent');
 	DELETE FROM clutch.principal p WHERE p.grantee = r AND p.agent_id = grant_agent.agent_id;
@@ -330,6 +329,7 @@ BEGIN
 			DETAIL = '[{"argument": "scopes", "code": "WRONG_PREFIX"}]',
 			HINT = 'Name at least one scope, like "group:team-a", or pass NULL for a reader of everything.';
 	END IF;
+	PERFORM clutch.require_identifier(s.scope, 'scopes', 'group') FROM unnest(scopes) AS s(scope);
 	DELETE FROM clutch.privilege p WHERE p.grantee = r AND p.privilege = 'reader';
 	IF FOUND THEN
 		PERFORM clutch.revoke_rights(role_name::name, 'reader'), clutch.revoke_rights(role_name::name, 'scoped_reader');

@@ -121,25 +121,7 @@ CREATE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
-	IF group_id IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "group_id" must not be null',
-			DETAIL = '[{"argument": "group_id", "code": "NULL_VALUE"}]';
-	ELSIF agent_id IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "agent_id" must not be null',
-			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
-	ELSIF group_id NOT LIKE 'group:_%' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid group ID "%s"', group_id),
-			DETAIL = '[{"argument": "group_id", "code": "WRONG_PREFIX"}]',
-			HINT = 'A group ID begins with "group:", like "group:research".';
-	ELSIF agent_id NOT LIKE 'agent:_%' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid agent ID "%s"', agent_id),
-			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
-			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
-	END IF;
+	PERFORM clutch.require_identifier(group_id, 'group_id', 'group'), clutch.require_identifier(agent_id, 'agent_id', 'agent');
 	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;
 END
 $$;

@@ -98,12 +98,12 @@ BEGIN
 			MESSAGE = 'argument "payload_type" must not be null',
 			DETAIL = '[{"argument": "payload_type", "code": "NULL_VALUE"}]';
 	END IF;
-	-- The limits are those of the table's constraints.
+	-- The limits are those of the table's constraints, in the unit that is stored there.
 	SELECT * INTO fault
 	FROM (VALUES
 		('max', set_retry_policy.max NOT BETWEEN 0 AND 1000, 'between 0 and 1000'),
-		('initial', set_retry_policy.initial NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
-		('longest', set_retry_policy.longest NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
+		('initial', extract(epoch FROM set_retry_policy.initial) * 1000 NOT BETWEEN 0 AND 31622400000, 'between 0 and 366 days'),
+		('longest', extract(epoch FROM set_retry_policy.longest) * 1000 NOT BETWEEN 0 AND 31622400000, 'between 0 and 366 days'),
 		('factor', set_retry_policy.factor NOT BETWEEN 1 AND 100, 'between 1 and 100')
 	) AS f(argument, is_wrong, allowed)
 	WHERE is_wrong LIMIT 1;
@@ -116,6 +116,7 @@ BEGIN
 	IF num_nonnulls(set_retry_policy.max, set_retry_policy.initial, set_retry_policy.longest, set_retry_policy.factor) = 0 THEN
 		DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
 	ELSE
+		PERFORM clutch.require_identifier(set_retry_policy.payload_type, 'payload_type', 'word');
 		INSERT INTO clutch.retry_policy AS r
 		VALUES (set_retry_policy.payload_type, set_retry_policy.max,
 				(extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,

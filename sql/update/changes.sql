@@ -43,31 +43,12 @@ CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
 COMMENT ON FUNCTION clutch.render(jsonb) IS
 	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';
 
--- NULL is refused with 22004 everywhere.
 CREATE OR REPLACE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 BEGIN
-	IF group_id IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "group_id" must not be null',
-			DETAIL = '[{"argument": "group_id", "code": "NULL_VALUE"}]';
-	ELSIF agent_id IS NULL THEN
-		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "agent_id" must not be null',
-			DETAIL = '[{"argument": "agent_id", "code": "NULL_VALUE"}]';
-	ELSIF group_id NOT LIKE 'group:_%' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid group ID "%s"', group_id),
-			DETAIL = '[{"argument": "group_id", "code": "WRONG_PREFIX"}]',
-			HINT = 'A group ID begins with "group:", like "group:research".';
-	ELSIF agent_id NOT LIKE 'agent:_%' THEN
-		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-			MESSAGE = format('invalid agent ID "%s"', agent_id),
-			DETAIL = '[{"argument": "agent_id", "code": "WRONG_PREFIX"}]',
-			HINT = 'An agent ID begins with "agent:", like "agent:researcher".';
-	END IF;
+	PERFORM clutch.require_identifier(group_id, 'group_id', 'group'), clutch.require_identifier(agent_id, 'agent_id', 'agent');
 	INSERT INTO clutch.group_member VALUES (group_id, agent_id) ON CONFLICT DO NOTHING;
 END
 $$;
@@ -108,12 +89,12 @@ BEGIN
 			MESSAGE = 'argument "payload_type" must not be null',
 			DETAIL = '[{"argument": "payload_type", "code": "NULL_VALUE"}]';
 	END IF;
-	-- The limits are those of the table's constraints.
+	-- The limits are those of the table's constraints, in the unit that is stored there.
 	SELECT * INTO fault
 	FROM (VALUES
 		('max', set_retry_policy.max NOT BETWEEN 0 AND 1000, 'between 0 and 1000'),
-		('initial', set_retry_policy.initial NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
-		('longest', set_retry_policy.longest NOT BETWEEN interval '0' AND interval '366 days', 'between 0 and 366 days'),
+		('initial', extract(epoch FROM set_retry_policy.initial) * 1000 NOT BETWEEN 0 AND 31622400000, 'between 0 and 366 days'),
+		('longest', extract(epoch FROM set_retry_policy.longest) * 1000 NOT BETWEEN 0 AND 31622400000, 'between 0 and 366 days'),
 		('factor', set_retry_policy.factor NOT BETWEEN 1 AND 100, 'between 1 and 100')
 	) AS f(argument, is_wrong, allowed)
 	WHERE is_wrong LIMIT 1;
@@ -126,6 +107,7 @@ BEGIN
 	IF num_nonnulls(set_retry_policy.max, set_retry_policy.initial, set_retry_policy.longest, set_retry_policy.factor) = 0 THEN
 		DELETE FROM clutch.retry_policy r WHERE r.payload_type = set_retry_policy.payload_type;
 	ELSE
+		PERFORM clutch.require_identifier(set_retry_policy.payload_type, 'payload_type', 'word');
 		INSERT INTO clutch.retry_policy AS r
 		VALUES (set_retry_policy.payload_type, set_retry_policy.max,
 				(extract(epoch FROM set_retry_policy.initial) * 1000)::bigint,

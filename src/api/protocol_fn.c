@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * protocol_fn.c
- *	  The SQL functions validate, new_id, envelope, from_legacy and render.
+ *	  The SQL functions validate, new_id, require_identifier, envelope,
+ *	  from_legacy and render.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,6 +24,7 @@
 
 PG_FUNCTION_INFO_V1(clutch_validate);
 PG_FUNCTION_INFO_V1(clutch_new_id);
+PG_FUNCTION_INFO_V1(clutch_require_identifier);
 PG_FUNCTION_INFO_V1(clutch_envelope);
 PG_FUNCTION_INFO_V1(clutch_from_legacy);
 PG_FUNCTION_INFO_V1(clutch_render);
@@ -64,6 +66,53 @@ clutch_new_id(PG_FUNCTION_ARGS)
 				 errmsg("invalid prefix %s of an identifier", place_quote(prefix)),
 				 errhint("Use at most 32 lower-case letters, digits and underscores, beginning with a letter, such as \"msg\" or \"task\".")));
 	PG_RETURN_TEXT_P(cstring_to_text(identifier_make(slice_cstring(prefix), clock_now())));
+}
+
+/* ------------------------------------------------------ require_identifier */
+
+/* "name" is any text that is short enough and has no control character. */
+static const char *
+required_identifier_fault(Slice kind, Slice text, const char **rule)
+{
+	const char *code = NULL;
+
+	*rule = "it is empty";
+	if (text.len == 0)
+		return "EMPTY";
+	if (slice_is(kind, "agent"))
+		code = identifier_fault(ID_AGENT, text, rule);
+	else if (slice_is(kind, "group"))
+		code = identifier_fault(ID_GROUP, text, rule);
+	else if (slice_is(kind, "word"))
+		code = identifier_fault(ID_WORD, text, rule);
+	if (code != NULL)
+		return code;
+	*rule = "it has a line break or another control character";
+	if (identifier_find_control(text) >= 0)
+		return "CONTROL_CHARACTER";
+	*rule = psprintf("it has %d bytes, and the limit is %d (setting clutch.max_id_bytes)",
+					 text.len, clutch_limits.max_id_bytes);
+	return text.len > clutch_limits.max_id_bytes ? "TOO_LONG" : NULL;
+}
+
+/*
+ * For functions in PL/pgSQL, whose arguments must be what the fields of an
+ * envelope may be: others would never apply to anything.
+ */
+Datum
+clutch_require_identifier(PG_FUNCTION_ARGS)
+{
+	const char *argument = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Slice		value = argument_text(fcinfo, 0, argument);
+	const char *rule;
+	const char *code = required_identifier_fault(slice_of_text(PG_GETARG_TEXT_PP(2)), value, &rule);
+
+	if (code != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem(argument, code),
+				 errmsg("invalid value %s of argument \"%s\": %s", place_quote(value), argument, rule)));
+	PG_RETURN_VOID();
 }
 
 /* ---------------------------------------------------------------- envelope */

@@ -1,6 +1,6 @@
 -- Tasks that fail and are tried again, and those that are not tried any more.
 \ir ../fixtures/tap.sql
-SELECT plan(84);
+SELECT plan(89);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -148,6 +148,9 @@ SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', -1)$$, '22023', 'ar
 SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', factor => 0.5)$$, '22023', 'argument "factor" must be between 1 and 100', 'a factor below 1 is refused');
 SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', initial => '-1 s')$$, '22023', 'argument "initial" must be between 0 and 366 days', 'a negative delay is refused');
 SELECT throws_ok($$SELECT clutch.set_retry_policy(NULL, 1)$$, '22004', NULL, 'a policy needs a payload type');
+SELECT throws_ok($$SELECT clutch.set_retry_policy('slow.v1', longest => '1 year 6 days')$$, '22023', 'argument "longest" must be between 0 and 366 days', 'a year has 365.25 days');
+SELECT is(fixture.fault(format('SELECT clutch.set_retry_policy(%L, 1)', payload_type)), fault, concat('no payload type: ', fault))
+FROM (VALUES ('', '22023 EMPTY payload_type'), ('agent:ken', '22023 WRONG_PREFIX payload_type'), (E'a\tb', '22023 CONTROL_CHARACTER payload_type'), (repeat('x', 9000), '22023 TOO_LONG payload_type')) AS v(payload_type, fault);
 SELECT is((SELECT string_agg(path || ' ' || code, ', ' ORDER BY path) FROM clutch.validate(clutch.envelope('task.request', 'agent:ui',
 	meta => '{"clutch": {"retry": {"max": -1, "initial_ms": "1 s", "max_ms": 1e300, "factor": 0.5, "often": 1}}}'))),
 	'/meta/clutch/retry/factor NUMBER_OUT_OF_RANGE, /meta/clutch/retry/initial_ms WRONG_TYPE, /meta/clutch/retry/max NUMBER_OUT_OF_RANGE, /meta/clutch/retry/max_ms NUMBER_OUT_OF_RANGE, /meta/clutch/retry/often UNKNOWN_FIELD',

@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(75);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -98,6 +98,9 @@ SELECT clutch.send(pg_temp.event('agent.update', '{"agent_id": "agent:ken", "gro
 SELECT is(pg_temp.chosen('group:press'), 'agent:ken', 'an agent can join a group by its card');
 SELECT is(pg_temp.error($$SELECT clutch.join_group('press', 'agent:ken')$$), '22023 WRONG_PREFIX group_id', 'a group id begins with group:');
 SELECT is(pg_temp.error($$SELECT clutch.join_group('group:press', 'ken')$$), '22023 WRONG_PREFIX agent_id', 'an agent id begins with agent:');
+SELECT is(pg_temp.error(format('SELECT clutch.join_group(%L, %L)', group_id, agent_id)), fault, concat('no membership: ', fault))
+FROM (VALUES (NULL, 'agent:ken', '22004 NULL_VALUE group_id'), ('group:press', '', '22023 EMPTY agent_id'), ('group:', 'agent:ken', '22023 EMPTY group_id'),
+	(E'group:a\nb', 'agent:ken', '22023 CONTROL_CHARACTER group_id'), ('group:press', 'agent:' || repeat('x', 6000), '22023 TOO_LONG agent_id')) AS v(group_id, agent_id, fault);
 
 -- --------------------------------------------------------------------- scope
 CREATE FUNCTION pg_temp.scoped(run text, scope text, task text) RETURNS text LANGUAGE plpgsql AS $$

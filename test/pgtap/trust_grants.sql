@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(61);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -36,7 +36,11 @@ CREATE FUNCTION pg_temp.register(agent_id text, capability jsonb, more jsonb DEF
 
 SELECT is(pg_temp.fault(format('SELECT clutch.grant_agent(%L, %L, %L, %L)', 'clutch_test_ken', 'agent:ken', capabilities, scopes)), fault, concat('a grant of ', coalesce(capabilities, scopes)))
 FROM (VALUES ('{skill:research,skill:review@1.0}', NULL, '22023 WRONG_FORMAT'), ('{"host:api.example.com","mcp:files/read@home","*"}', NULL, 'none'),
-	(NULL, '{group:team-a,team-b}', '22023 WRONG_PREFIX'), (NULL, '{NULL}', '22023 WRONG_PREFIX'), (NULL, '{"*"}', 'none')) AS g(capabilities, scopes, fault);
+	(NULL, '{group:team-a,team-b}', '22023 WRONG_PREFIX'), (NULL, '{NULL}', '22023 WRONG_PREFIX'), (NULL, '{"*"}', 'none'),
+	('{NULL}', NULL, '22023 WRONG_FORMAT'), ('{""}', NULL, '22023 EMPTY'), (E'{"skill:a\x7Fb"}', NULL, '22023 CONTROL_CHARACTER'), (NULL, E'{"group:a\x7Fb"}', '22023 CONTROL_CHARACTER')) AS g(capabilities, scopes, fault);
+SELECT is(pg_temp.fault(format('SELECT clutch.grant_agent(%L, %L)', 'clutch_test_ken', agent_id)), fault, concat('no agent: ', fault))
+FROM (VALUES (NULL, '22004 NULL_VALUE'), ('', '22023 EMPTY'), (E'agent:\n', '22023 CONTROL_CHARACTER'), ('agent:' || repeat('x', 6000), '22023 TOO_LONG')) AS g(agent_id, fault);
+SELECT is(pg_temp.fault($$ SELECT clutch.grant_reader('clutch_test_ken', E'{"group:a\x7Fb"}') $$), '22023 CONTROL_CHARACTER', 'nor such a scope to read');
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
 
 SET ROLE clutch_test_ken;
