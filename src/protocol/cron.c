@@ -370,9 +370,21 @@ cron_minute_before(pg_tz *zone, int date, TimestampTz at)
 	return minute;
 }
 
+/* Does the schedule match a minute of the day between these two? */
+static bool
+cron_matches_between(const Cron *cron, int before, int after)
+{
+	for (int minute = before + 1; minute < after; minute++)
+		if (cron_matches_minute(cron, minute))
+			return true;
+	return false;
+}
+
 /*
- * Returns the first time on that day that is not before the given moment, or 0
- * if there is none.
+ * Returns the first time for that day that is not before the given moment, or
+ * 0 if there is none.  The clock may be moved forward; then the moment after
+ * the gap makes up for the times in it.  If the gap ends the day, that is the
+ * first moment of the next day.
  */
 static TimestampTz
 cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
@@ -386,19 +398,15 @@ cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 		struct pg_tm tm;
 		int			today;
 		int			minute;
-		int			skipped;
 
-		if (!cron_local_time(zone, at, &tm, &today, &minute) || today > date)
+		if (!cron_local_time(zone, at, &tm, &today, &minute))
 			return 0;
 		if (today < date)
 			continue;
-		/*
-		 * the clock was moved forward, so make up for the times that it
-		 * skipped
-		 */
-		for (skipped = before + 1; skipped < minute; skipped++)
-			if (cron_matches_minute(cron, skipped))
-				return at;
+		if (cron_matches_between(cron, before, today > date ? HOURS_PER_DAY * MINS_PER_HOUR : minute))
+			return at;
+		if (today > date)
+			return 0;
 		if (cron_matches_minute(cron, minute) && (every_hour || cron_is_preferred(zone, at, &tm)))
 			return at;
 		before = minute;
@@ -411,6 +419,7 @@ cron_next(const Cron *cron, pg_tz *zone, TimestampTz after)
 	TimestampTz from = after - after % USECS_PER_MINUTE + USECS_PER_MINUTE;
 	struct pg_tm tm;
 	int			date;
+	int			before;
 	int			minute;
 	int			days;
 
@@ -418,6 +427,9 @@ cron_next(const Cron *cron, pg_tz *zone, TimestampTz after)
 		from -= USECS_PER_MINUTE;
 	if (!cron_local_time(zone, from, &tm, &date, &minute))
 		return 0;
+	/* a gap between the two minutes may have ended the day before */
+	if (cron_local_time(zone, from - USECS_PER_MINUTE, &tm, &before, &minute))
+		date = Min(date, before);
 	for (days = 0; days < MOST_DAYS; days++, date++)
 	{
 		TimestampTz at;

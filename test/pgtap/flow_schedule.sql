@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(106);
+SELECT plan(110);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -64,6 +64,11 @@ SELECT is(pg_temp.times('0 * * * *', '2026-10-24 23:30+00', 3, 'Atlantic/Azores'
 SELECT is(pg_temp.times('30 0 * * *', '2024-11-02 12:00-04', 2, 'America/Havana'), '11-03 00:30, 11-04 00:30', 'and once a day is once');
 -- Santiago skips midnight
 SELECT is(pg_temp.times('0 0 * * *', '2026-09-05 12:00-04', 2, 'America/Santiago'), '09-06 01:00, 09-07 00:00', 'a midnight that the clock skips');
+-- Nuuk skips the last hour of 27 March 2027, and Apia the whole 30 December 2011
+SELECT is(pg_temp.times('30 23 * * *', '2027-03-27 12:00-02', 2, 'America/Nuuk'), '03-28 00:00, 03-28 23:30', 'a time in a gap that ends the day is made up for');
+SELECT is(pg_temp.times('30 23 27 3 *', '2027-03-27 12:00-02', 2, 'America/Nuuk'), '03-28 00:00, 03-27 23:30', 'although the next day is none of the schedule');
+SELECT is(pg_temp.times('59 22,23 * * *', '2027-03-27 22:58-02', 3, 'America/Nuuk'), '03-27 22:59, 03-28 00:00, 03-28 22:59', 'also directly after the minute before the gap');
+SELECT is(pg_temp.times('0 12 * * *', '2011-12-29 13:00-10', 2, 'Pacific/Apia'), '12-31 00:00, 12-31 12:00', 'and a day that the clock skips');
 
 -- faults
 CREATE TEMP TABLE bad (cron text, wrong text);
