@@ -320,7 +320,7 @@ contract_find_missing(const WorkflowStep *step, const Envelope *report, ProblemL
 static void
 contract_check_schema(const Envelope *report, ProblemList *faults)
 {
-	const PayloadType *type = payload_type_find(report->payload_type, 0);
+	const PayloadType *type = slice_present(report->payload_type) ? payload_type_find(report->payload_type, 0) : NULL;
 
 	if (type != NULL && type->enforcement != ENFORCE_OFF)
 		(void) payload_type_check(type, &report->payload, "/payload", faults);
@@ -345,11 +345,7 @@ contract_find_faults(const Task *task, const Workflow *workflow, const WorkflowS
 					"is %s; step \"%.*s\" of the workflow expects \"%.*s\".",
 					slice_present(report->payload_type) ? place_quote(report->payload_type) : "missing",
 					step->id.len, step->id.s, step->payload_type.len, step->payload_type.s);
-	/*
-	 * check the schema only if the members are there, because it says more
-	 * about a missing one
-	 */
-	else if (slice_present(step->payload_type))
+	else
 		contract_check_schema(report, faults);
 	contract_find_missing(step, report, faults);
 	return faults;

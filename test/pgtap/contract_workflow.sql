@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(166);
+SELECT plan(169);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -188,6 +188,11 @@ SELECT is(pg_temp.ask('s1', '{"workflow": "sums", "step_of": "sum"}', run => 'ru
 SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
 SELECT is(pg_temp.finish('s1', '{"sum": "2"}', 'sum.v1'), 'KL010 CONTRACT_BROKEN result/of, CONTRACT_BROKEN result/sum', 'the schema of the payload type is judged with the members');
 SELECT is(pg_temp.finish('s1', '{"sum": 2, "of": [1, 1]}', 'sum.v1'), 'taken', 'what fits both is taken');
+SELECT clutch.register_workflow('{"workflow": "any", "steps": [{"id": "any", "expects": {"required": ["of"]}}]}') \g /dev/null
+SELECT is(pg_temp.ask('s9', '{"workflow": "any", "step_of": "any"}', run => 'run:any'), 'no error', 'a step that names no payload type');
+SELECT count(*) FROM clutch.claim('agent:ken', 9) \g /dev/null
+SELECT is(pg_temp.finish('s9', '{"sum": "2", "of": []}', 'sum.v1'), 'KL010 CONTRACT_BROKEN result/sum', 'is not completed by a payload that breaks the schema of its own type');
+SELECT is(pg_temp.finish('s9', '{"sum": "2", "of": []}'), 'taken', 'but by one without a type');
 
 -- ----------------------------------------------------- a run without a required step
 SELECT is(pg_temp.ask('r5', '{"workflow": "report@1"}', run => 'run:5') || pg_temp.ask('c5', '{"step_of": "collect"}', 'r5', 'run:5'), 'no errorno error', 'a run with a root task');
