@@ -12,6 +12,7 @@
 #include "base/guard.h"
 #include "base/wait.h"
 #include "miscadmin.h"
+#include "settings.h"
 #include "store/artifact.h"
 #include "store/artifact_part.h"
 #include "utils/timestamp.h"
@@ -117,6 +118,35 @@ artifact_insert(const Artifact *artifact)
 	values[Anum_artifact_content_no - 1] = Int64GetDatum(artifact->content_no);
 	values[Anum_artifact_uploaded_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	(void) rows_insert(TABLE_ARTIFACT, values, nulls);
+}
+
+/*
+ * Notes that an artifact that the caller holds has been uploaded again.  If
+ * another transaction is doing so, waits for its end: only then is it certain
+ * that the artifact will stay.
+ */
+static void
+artifact_renew(Slice digest)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz before = now - ARTIFACT_RENEWAL;
+	RowScan		scan;
+
+	artifact_begin_scan(&scan, digest, ROWS_LATEST, RowExclusiveLock);
+	rows_start(&scan);
+	if (rows_next(&scan) && rows_timestamp(&scan, Anum_artifact_uploaded_at) < before &&
+		rows_lock(&scan, ROW_LOCK_CHANGE, true) == ROW_LOCKED &&
+		rows_timestamp(&scan, Anum_artifact_uploaded_at) < before)
+	{
+		Datum		values[Natts_artifact];
+		bool		nulls[Natts_artifact];
+		ItemPointerData tid = rows_tid(&scan);
+
+		rows_keep(&scan, values, nulls);
+		values[Anum_artifact_uploaded_at - 1] = TimestampTzGetDatum(now);
+		rows_update(TABLE_ARTIFACT, &tid, values, nulls);
+	}
+	rows_end(&scan);
 }
 
 /* ------------------------------------------------------------------- owners */
@@ -234,6 +264,9 @@ artifact_keep(const Artifact *artifact, Oid owner)
 		artifact_insert(artifact);
 	artifact_add_owner(artifact->digest, owner);
 	guard_release(guard);
-	if (is_there)
-		artifact_content_remove(artifact->content_no);
+	if (!is_there)
+		return;
+	if (clutch_artifact_grace > 0)
+		artifact_renew(artifact->digest);
+	artifact_content_remove(artifact->content_no);
 }

@@ -14,9 +14,9 @@
  * was not allowed to read it; then the reference is only a text.  The caller
  * decides who may read what.
  *
- * An artifact that nothing uses is removed when it is older than
- * clutch.artifact_grace.  A sender takes a shared lock on its row before using
- * it; removal takes an exclusive lock, and never waits for one.
+ * An artifact that nothing uses is removed when its last upload was longer ago
+ * than clutch.artifact_grace.  A sender takes a shared lock on its row before
+ * using it; removal takes an exclusive lock, and never waits for one.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,8 +56,9 @@ extern bool artifact_hold(Slice digest);
 
 /*
  * Makes the content available under its digest, and adds the owner.  If the
- * same content already exists, the chunks of content_no are removed.  Waits
- * for another transaction that is uploading the same.
+ * same content already exists, the chunks of content_no are removed, and the
+ * grace period begins anew.  Waits for another transaction that is uploading
+ * the same, unless the content was uploaded shortly before.
  */
 extern void artifact_keep(const Artifact *artifact, Oid owner);
 

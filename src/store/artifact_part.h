@@ -19,4 +19,12 @@ enum
 	Natts_artifact = Anum_artifact_uploaded_at
 };
 
+/*
+ * An upload of content that is there already makes it new again, but only if
+ * the last one was longer ago than this, so that popular content is not written
+ * for each upload.  Removal comes later by the same time, so it never comes
+ * within clutch.artifact_grace after an upload.  In microseconds.
+ */
+#define ARTIFACT_RENEWAL	(clutch_artifact_grace * USECS_PER_SEC / 4)
+
 #endif							/* CLUTCH_ARTIFACT_PART_H */

@@ -42,17 +42,19 @@ artifact_remove_owners(Slice digest)
 
 /*
  * Removes an artifact.  A sender that is about to use it holds a lock on its
- * row; one that comes too late will not find it.
+ * row; one that comes too late will not find it.  It may have been uploaded
+ * again since the row was read.
  */
 static bool
-artifact_remove(RowScan *scan)
+artifact_remove(RowScan *scan, TimestampTz before)
 {
 	Slice		digest = slice_copy(rows_text(scan, Anum_artifact_digest));
 	int64		content_no = rows_int8(scan, Anum_artifact_content_no);
 	ItemPointerData tid;
 
 	if (artifact_is_used(digest, ROWS_LATEST) ||
-		rows_lock(scan, ROW_LOCK_END, false) != ROW_LOCKED || artifact_is_used(digest, ROWS_LATEST))
+		rows_lock(scan, ROW_LOCK_END, false) != ROW_LOCKED || artifact_is_used(digest, ROWS_LATEST) ||
+		rows_timestamp(scan, Anum_artifact_uploaded_at) >= before)
 		return false;
 	tid = rows_tid(scan);
 	rows_delete(TABLE_ARTIFACT, &tid);
@@ -102,7 +104,7 @@ artifact_sweep_until(TimestampTz before, int n, int *looked)
 		if (*looked >= n && at >= sweep_next)
 			break;
 		sweep_next = at + 1;
-		removed += artifact_remove(&scan);
+		removed += artifact_remove(&scan, before);
 	}
 	rows_end(&scan);
 	return removed;
@@ -112,7 +114,8 @@ int
 artifact_sweep(int n)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	TimestampTz before = now - clutch_artifact_grace * USECS_PER_SEC;
+	TimestampTz begun_before = now - clutch_artifact_grace * USECS_PER_SEC;
+	TimestampTz before = begun_before - ARTIFACT_RENEWAL;
 	int			looked = 0;
 	int			removed;
 
@@ -121,7 +124,7 @@ artifact_sweep(int n)
 	if (!sweep_began)
 		sweep_first = sweep_next = artifact_sweep_anywhere();
 	sweep_began = true;
-	removed = artifact_upload_sweep(before, n);
+	removed = artifact_upload_sweep(begun_before, n);
 	if (sweep_next >= sweep_first)
 	{
 		removed += artifact_sweep_until(before, n, &looked);

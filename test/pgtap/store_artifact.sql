@@ -1,7 +1,7 @@
 -- Spec 8.2: content outside of envelopes. It is kept once, read in ranges, seen by
 -- whoever takes part in a run that attaches it, and goes when nothing uses it.
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(73);
 
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false) \g /dev/null
 SELECT fixture.agent('ken', 20), fixture.agent('lois', 20) \g /dev/null
@@ -151,7 +151,30 @@ SELECT is((SELECT string_agg(code || ' ' || detail, ', ') FROM clutch.check()), 
 ROLLBACK;
 
 -- -------------------------------------------------------------------- removal
+-- content that is uploaded again
+CREATE FUNCTION pg_temp.set_age(content bytea, age interval) RETURNS void LANGUAGE sql AS
+$$ UPDATE clutch.artifact SET uploaded_at = clock_timestamp() - age WHERE digest = encode(sha256(content), 'hex') $$;
+CREATE FUNCTION pg_temp.age(content bytea) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce((SELECT to_char(clock_timestamp() - uploaded_at, 'DD HH24') FROM clutch.artifact WHERE digest = encode(sha256(content), 'hex')), 'gone') $$;
+CREATE FUNCTION pg_temp.upload(content bytea) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	upload bigint := clutch.begin_artifact('text/plain');
+BEGIN
+	PERFORM clutch.append_artifact(upload, content);
+	RETURN clutch.finish_artifact(upload);
+END $$;
+SELECT clutch.put_artifact(c, 'text/plain'), pg_temp.set_age(c, '2 days') FROM unnest('{again,pieces,once}'::bytea[]) AS c \g /dev/null
+SELECT clutch.put_artifact('again', 'text/plain'), pg_temp.upload('pieces') \g /dev/null
+SELECT is(pg_temp.age('again') || ', ' || pg_temp.age('pieces') || ', ' || pg_temp.age('once'), '00 00, 00 00, 02 00', 'content that is uploaded again is new');
+SELECT pg_temp.set_age('again', '5 h') \g /dev/null
+SELECT clutch.put_artifact('again', 'text/plain') \g /dev/null
+SELECT is(pg_temp.age('again'), '00 05', 'unless the last upload was not long ago');
+SELECT pg_temp.set_age('again', '29 h') \g /dev/null
 SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.age('again') || ', ' || pg_temp.age('pieces') || ', ' || pg_temp.age('once'), '01 05, 00 00, gone', 'so it goes so much later');
+DELETE FROM clutch.artifact_owner WHERE digest IN (SELECT encode(sha256(c), 'hex') FROM unnest('{again,pieces}'::bytea[]) AS c);
+DELETE FROM clutch.artifact_chunk k USING clutch.artifact a WHERE a.content_no = k.content_no AND a.digest IN (SELECT encode(sha256(c), 'hex') FROM unnest('{again,pieces}'::bytea[]) AS c);
+DELETE FROM clutch.artifact WHERE digest IN (SELECT encode(sha256(c), 'hex') FROM unnest('{again,pieces}'::bytea[]) AS c);
 SELECT is((SELECT count(*) FROM clutch.artifact), 4::bigint, 'nothing goes before the grace period is over');
 SET clutch.artifact_grace = 0;
 SELECT clutch.tick() \g /dev/null
