@@ -6,6 +6,7 @@ CREATE TABLE clutch.participant (
 	run_id			text COLLATE "C" NOT NULL
 );
 CREATE INDEX participant_key ON clutch.participant (name, run_id);
+CREATE INDEX participant_run ON clutch.participant (run_id);
 
 -- When the extension is updated, the log may already have events.
 INSERT INTO clutch.participant

@@ -149,6 +149,7 @@ enum
 	X(RUN_VISIBILITY, "run_visibility_pkey")	/* run_id */ \
 	X(RUN_VISIBILITY_WORD, "run_visibility_word")	/* visibility, run_id */ \
 	X(PARTICIPANT, "participant_key")	/* name, run_id */ \
+	X(PARTICIPANT_RUN, "participant_run")	/* run_id */ \
 	X(SECRET, "secret_key")	/* made_at */ \
 	X(TASK, "task_pkey")	/* task_id */ \
 	X(TASK_RUN_ID, "task_run_id") \

@@ -99,8 +99,7 @@ rebuild_agent_records_begin(void)
 	control.keysize = sizeof(uint64);
 	control.entrysize = sizeof(AgentRecord);
 	control.hcxt = agent_records_context = CurrentMemoryContext;
-	agent_records = hash_create("clutch rebuild agents", 64, &control,
-								HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	agent_records = hash_create("clutch rebuild agents", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
 static AgentRecord *
@@ -469,6 +468,7 @@ rebuild_all(void)
 	imported_begin();
 	replay_begin();
 	report.events = rebuild_replay_log();
+	participant_forget_gone_runs();
 	report.tasks = replay_end();
 	rebuild_agent_records_write();
 	rebuild_place_all();

@@ -337,8 +337,6 @@ participant_add_departure(List *departures, Slice run_id, Slice name)
 {
 	Departure  *departure = palloc(sizeof(Departure));
 
-	if (!participant_is_name(name))
-		return departures;
 	departure->run_id = slice_copy(run_id);
 	departure->name = slice_copy(name);
 	return lappend(departures, departure);
@@ -368,14 +366,22 @@ participant_compare_departures(const ListCell *a, const ListCell *b)
 	return by_run != 0 ? by_run : slice_compare(x->name, y->name);
 }
 
+/* Makes all backends look into the table again. */
 static void
-participant_delete(Slice name, Slice run_id)
+participant_announce(void)
+{
+	participant_forget_all();
+	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PARTICIPANT));
+}
+
+/* Deletes all rows of a run. */
+static void
+participant_delete(Slice run_id)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
@@ -388,8 +394,9 @@ participant_delete(Slice name, Slice run_id)
 
 /*
  * A run that has left the log is open again, and becomes another run if
- * somebody founds it.  If other events of the run remain, so do those who took
- * part in it because of them.
+ * somebody founds it.  Nobody takes part in that one because of what was pruned
+ * earlier, either.  If other events of the run remain, so do those who took part
+ * in it because of them.
  */
 void
 participant_forget_events(List *departures)
@@ -398,8 +405,7 @@ participant_forget_events(List *departures)
 	RunState	state = RUN_IS_OPEN;
 	ListCell   *cell;
 
-	participant_forget_all();
-	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PARTICIPANT));
+	participant_announce();
 	list_sort(departures, participant_compare_departures);
 	foreach(cell, departures)
 	{
@@ -412,10 +418,34 @@ participant_forget_events(List *departures)
 			continue;
 		if (!same_run)
 			state = participant_run_state(departure->run_id, &founder);
-		if (state == RUN_IS_OPEN)
-			participant_delete(departure->name, departure->run_id);
-		else
+		if (state != RUN_IS_OPEN)
 			participant_add(departure->name, departure->run_id);
+		else if (!same_run)
+			participant_delete(departure->run_id);
 		last = departure;
 	}
+}
+
+void
+participant_forget_gone_runs(void)
+{
+	Slice		last = SLICE_OF("");
+	TransactionId founder;
+	RowScan		scan;
+
+	participant_announce();
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, AccessShareLock);
+	for (;;)
+	{
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTGreaterStrategyNumber, last);
+		rows_restart(&scan);
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_next(&scan))
+			break;
+		last = rows_text_copy(&scan, Anum_participant_run_id);
+		if (participant_run_state(last, &founder) == RUN_IS_OPEN)
+			participant_delete(last);
+	}
+	rows_end(&scan);
 }

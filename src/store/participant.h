@@ -87,11 +87,17 @@ extern void participant_add_recipients(const Envelope *envelope, Slice assigned_
 extern List *participant_list_runs(List *runs, const SliceList *names, RowSnapshot which);
 
 /*
- * Adds those who take part in the run of an event because of that event to a
- * palloc'd list.  After all events that are pruned together have been deleted,
+ * Adds those who may take part in the run of an event because of that event to
+ * a palloc'd list.  After all events that are pruned together have been deleted,
  * the list is passed to the second function.
  */
 extern List *participant_list_of_event(List *departures, const RowScan *event);
 extern void participant_forget_events(List *departures);
+
+/*
+ * Deletes the rows of runs that are not in the log.  While they are there, they
+ * would count in another run of the same name.
+ */
+extern void participant_forget_gone_runs(void);
 
 #endif							/* CLUTCH_PARTICIPANT_H */

@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(105);
+SELECT plan(108);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -63,6 +63,19 @@ SELECT is_empty($$ TABLE before EXCEPT SELECT name, run_id FROM clutch.participa
 SELECT is(fixture.runs_of('clutch_test_lois') || fixture.runs_of('clutch_test_eve'), '{run:b,run:d}{run:e}', 'so the runs are the same');
 SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.participant WHERE run_id IN ('run:a', 'run:b', 'run:c', 'run:d')), 0::bigint, 'a run that is pruned has no participants');
+-- a run that is pruned in two steps
+SELECT fixture.say('ken', 'run:steps', 's1', 'agent:lois'), fixture.say('ken', 'run:bus', 's2', 'agent:lois'), pg_sleep(0.001), clock_timestamp() AS between \gset
+SELECT fixture.say('ken', 'run:steps', 's3', 'agent:eve') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:orchestrator', '{agent:orchestrator}', run_id => 'run:bus')) \g /dev/null
+SELECT clutch.prune(:'between') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', run_id, name), ', ' ORDER BY run_id, name) FROM clutch.participant WHERE run_id IN ('run:steps', 'run:bus')),
+	'run:bus agent:ken, run:bus agent:lois, run:steps agent:eve, run:steps agent:lois', 'of a run that is pruned in part, all remain participants');
+CREATE TABLE left_behind AS SELECT * FROM clutch.participant WHERE run_id = 'run:steps';
+SELECT clutch.prune(clutch.now() + interval '1 day') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.participant WHERE run_id IN ('run:steps', 'run:bus')), 0::bigint, 'and none when the rest is pruned');
+INSERT INTO clutch.participant TABLE left_behind;
+SELECT clutch.rebuild() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.participant WHERE run_id = 'run:steps'), 0::bigint, 'rebuild removes those of runs that are not in the log');
 SELECT is(fixture.runs_of('clutch_test_lois') || fixture.runs_of('clutch_test_eve'), '{}{run:e}', 'while others stay');
 
 -- ------------------------------------------------------- who may write into it
