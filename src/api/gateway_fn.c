@@ -229,11 +229,7 @@ reason_against(const Call *call, const Endpoint *endpoint)
 	return misleads(call, endpoint) ? "the event does not say what has become of its task" : NULL;
 }
 
-/*
- * Returns the endpoint of a call, or NULL if it has been deleted.  The
- * transaction that wrote the call may not have seen that the endpoint was
- * renamed.  A call to an agent goes to the endpoint that serves the agent now.
- */
+/* Returns the endpoint of a call, or NULL if it has been deleted. */
 static const Endpoint *
 endpoint_of_call(Call *call)
 {
@@ -241,8 +237,7 @@ endpoint_of_call(Call *call)
 
 	if (endpoint != NULL)
 		return endpoint;
-	endpoint = call->kind == CALL_TASK || call->kind == CALL_CANCEL ? endpoint_serving(call->agent_id) :
-		endpoint_once_named(call->endpoint);
+	endpoint = call_successor(call);
 	if (endpoint != NULL)
 		call_redirect(call, endpoint->name);
 	return endpoint_read(call->endpoint);

@@ -159,6 +159,14 @@ extern bool call_fail(Call *call, const Endpoint *endpoint, int status, const ch
  */
 extern void call_revive(Call *call);
 
+/*
+ * Returns the endpoint that a call goes to although the one that it names does
+ * not exist, or NULL if there is none.  The transaction that wrote the call may
+ * not have seen that the endpoint was renamed.  A call to an agent goes to the
+ * endpoint that serves the agent now.
+ */
+extern const Endpoint *call_successor(const Call *call);
+
 /* Sends a locked call to another endpoint. */
 extern void call_redirect(Call *call, Slice endpoint);
 

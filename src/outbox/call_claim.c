@@ -36,6 +36,28 @@ call_is_held_back(Slice name)
 	return endpoint != NULL && endpoint->paused;
 }
 
+const Endpoint *
+call_successor(const Call *call)
+{
+	return call->kind == CALL_TASK || call->kind == CALL_CANCEL ? endpoint_serving(call->agent_id) :
+		endpoint_once_named(call->endpoint);
+}
+
+/*
+ * Does the call go to a paused endpoint, because its own does not exist?  Then
+ * it waits with the other calls of that endpoint from now on.
+ */
+static bool
+call_joins_paused(Call *call)
+{
+	const Endpoint *endpoint = endpoint_find(call->endpoint) == NULL ? call_successor(call) : NULL;
+
+	if (endpoint == NULL || !endpoint->paused)
+		return false;
+	call_redirect(call, endpoint->name);
+	return true;
+}
+
 /* the calls that are due for one endpoint, which may no longer exist */
 typedef struct CallQueue
 {
@@ -112,7 +134,7 @@ call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
 
 		CHECK_FOR_INTERRUPTS();
 		call = call_take_row(&scan);
-		if (call == NULL || call->due_at > now)
+		if (call == NULL || call->due_at > now || call_joins_paused(call))
 			continue;
 		taken = lappend(taken, call);
 		n--;

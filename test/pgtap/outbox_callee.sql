@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(209);
+SELECT plan(212);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -606,5 +606,18 @@ DROP OWNED BY outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
 DELETE FROM clutch.principal;
 DELETE FROM clutch.privilege;
 DROP ROLE outbox_callee_ken, outbox_callee_stranger, outbox_callee_gateway;
+
+-- ------------------------------- an endpoint that is replaced by one that is paused
+SELECT fixture.agent('moving', 4, ARRAY['skill:moving']);
+INSERT INTO clutch.endpoint (name, url, serves) VALUES ('before', 'https://before.example/run', 'agent:moving');
+SELECT fixture.ask('task:replaced', skill => 'skill:moving');
+BEGIN;
+DELETE FROM clutch.endpoint WHERE name = 'before';
+INSERT INTO clutch.endpoint (name, url, serves, paused) VALUES ('after', 'https://after.example/run', 'agent:moving', true);
+COMMIT;
+SELECT is((SELECT string_agg(c.endpoint, ' ') FROM clutch.outbox_claim(99) c WHERE c.endpoint IN ('before', 'after')), NULL, 'what waits for an endpoint is not sent to one that is paused');
+SELECT is((SELECT concat_ws(' ', endpoint, state, attempt) FROM clutch.outbox WHERE task_id = 'task:replaced'), 'after pending 0', 'and waits for that one');
+UPDATE clutch.endpoint SET paused = false WHERE name = 'after';
+SELECT is((SELECT string_agg(c.url, ' ') FROM clutch.outbox_claim(99) c WHERE c.endpoint = 'after'), 'https://after.example/run', 'until it is not paused any more');
 
 SELECT * FROM finish();
