@@ -111,10 +111,29 @@ is_repeated(Call *call, const Report *report)
 	return false;
 }
 
+/*
+ * Returns the endpoint that has been called, or NULL if it has been deleted.
+ * When the call was claimed, a transaction that has renamed the endpoint may
+ * not have been committed yet.
+ */
+static const Endpoint *
+endpoint_of_report(Call *call)
+{
+	const Endpoint *endpoint = endpoint_read(call->endpoint);
+
+	if (endpoint != NULL)
+		return endpoint;
+	endpoint = endpoint_once_named(call->endpoint);
+	if (endpoint == NULL)
+		return NULL;
+	call_redirect(call, endpoint->name);
+	return endpoint_read(call->endpoint);
+}
+
 static void
 take_report(Call *call, const Report *report)
 {
-	const Endpoint *endpoint = endpoint_read(call->endpoint);
+	const Endpoint *endpoint = endpoint_of_report(call);
 
 	if (!callee_is_awaited(call))
 		call_end(call, CALL_VOID, report->status, CALL_UNWANTED);
