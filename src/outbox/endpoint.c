@@ -150,14 +150,6 @@ endpoint_remembered(void)
 	return &memory;
 }
 
-void
-endpoint_announce(void)
-{
-	stale_announce(STALE_ENDPOINTS);
-	/* make the rows that this statement has written visible */
-	CommandCounterIncrement();
-}
-
 /* ------------------------------------------------------------------- asking */
 
 bool
@@ -296,4 +288,42 @@ endpoint_secret(Slice name)
 				 errmsg("secret \"%.*s\" does not exist", name.len, name.s),
 				 errhint("Ask an operator to run SELECT clutch.set_endpoint_secret(name, value).")));
 	return value;
+}
+
+/* ------------------------------------------------------------------- changes */
+
+/*
+ * Raises an error if an endpoint has a name that another one had before.  A
+ * transaction that was open at that time may have written calls to the other
+ * one, and they would be sent to this one.  Called after the rows were written,
+ * because a row may have waited for the transaction that renames the other.
+ */
+static void
+endpoint_require_free_names(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, endpoint_remembered()->all)
+	{
+		const Endpoint *endpoint = lfirst(cell);
+		const Endpoint *other = endpoint_once_named(endpoint->name);
+
+		if (other != NULL && other != endpoint)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errproblem("/name", "FORMER_NAME"),
+					 errmsg("\"%.*s\" is a former name of endpoint \"%.*s\"", endpoint->name.len, endpoint->name.s,
+							other->name.len, other->name.s),
+					 errhint("Transactions that are still open may have written calls to it under that name. When those from before it was renamed have ended, run UPDATE clutch.endpoint SET former_names = '{}' WHERE name = '%.*s'.",
+							 other->name.len, other->name.s)));
+	}
+}
+
+void
+endpoint_announce(void)
+{
+	stale_announce(STALE_ENDPOINTS);
+	/* make the rows that this statement has written visible */
+	CommandCounterIncrement();
+	endpoint_require_free_names();
 }
