@@ -220,14 +220,14 @@ int
 epoch_look_to_write(void)
 {
 	TimeLineID	timeline = GetWALInsertionTimeLine();
-	int			epoch = epoch_if_known();
-	EpochRow	newest;
 
-	if (epoch != 0)
-		return epoch;
-	newest = epoch_read_newest(ROWS_LATEST);
-	if (epoch_is_this_system(&newest) && newest.timeline != timeline)
-		epoch_insert(newest.epoch, timeline);
+	if (epoch_if_known() == 0)
+	{
+		EpochRow	newest = epoch_read_newest(ROWS_LATEST);
+
+		if (epoch_is_this_system(&newest) && newest.timeline != timeline)
+			epoch_insert(newest.epoch, timeline);
+	}
 	return epoch_look();
 }
 

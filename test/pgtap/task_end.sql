@@ -87,7 +87,7 @@ SELECT is((SELECT duplicate FROM clutch.send(fixture.request('task:e1'))), true,
 
 -- ------------------------------------------------------------------- deadlines
 SELECT is(fixture.fault($$ SELECT clutch.send(fixture.request('task:n', orders => '{"deadline": "2026-01-01T11:59:59Z"}')) $$), 'KL001 WRONG_VALUE /meta/clutch/deadline', 'a deadline before the envelope itself is refused');
-SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', deadline => '-1 s', idempotency_key => 'k') $$, '22023', 'argument "deadline" must be more than zero', 'and so is a negative one');
+SELECT throws_ok($$ SELECT clutch.envelope('task.request', 'agent:ui', deadline => '-1 s', idempotency_key => 'k') $$, '22023', 'argument "deadline" must be more than zero and at most 100000 years', 'and so is a negative one');
 
 -- --------------------------------------- what waits for a task nobody requested
 SELECT fixture.at(100) \g /dev/null
