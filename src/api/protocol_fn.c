@@ -102,10 +102,11 @@ required_identifier_fault(Slice kind, Slice text, const char **rule)
 Datum
 clutch_require_identifier(PG_FUNCTION_ARGS)
 {
-	const char *argument = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	const char *argument = slice_cstring(argument_text(fcinfo, 1, "argument"));
+	Slice		kind = argument_text(fcinfo, 2, "kind");
 	Slice		value = argument_text(fcinfo, 0, argument);
 	const char *rule;
-	const char *code = required_identifier_fault(slice_of_text(PG_GETARG_TEXT_PP(2)), value, &rule);
+	const char *code = required_identifier_fault(kind, value, &rule);
 
 	if (code != NULL)
 		ereport(ERROR,
