@@ -117,7 +117,7 @@ yaml_mark_of_offset(const YamlReader *reader, size_t offset)
 	{
 		unsigned char c = reader->text.s[i];
 
-		/* all bytes of a character in UTF-8 but the first are 10xxxxxx */
+		/* all bytes of a character in UTF-8 but the first begin with the bits 10 */
 		if (c == '\n')
 			mark = (yaml_mark_t) {.line = mark.line + 1};
 		else if ((c & 0xC0) != 0x80)
