@@ -104,16 +104,22 @@ epoch_insert(int epoch, TimeLineID timeline)
  * Does the log have events of that epoch by transactions that this cluster has
  * not begun yet?  Then they come from a copy of the cluster that has the same
  * system identifier, such as the original of a promoted base backup.
+ * The snapshot must be older than the ID: otherwise, a transaction that begins
+ * and commits between the two would look like one of a copy.
  */
 static bool
 epoch_is_of_copy(int epoch)
 {
 	RowScan		scan;
+	bool		found;
 
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_POSITION, ROWS_LATEST, AccessShareLock);
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_POSITION, ROWS_ACTIVE, AccessShareLock);
 	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
 	rows_key_xid8(&scan, 2, BTGreaterEqualStrategyNumber, U64FromFullTransactionId(ReadNextFullTransactionId()));
-	return rows_look(&scan, NULL);
+	found = rows_look(&scan, NULL);
+	PopActiveSnapshot();
+	return found;
 }
 
 static bool

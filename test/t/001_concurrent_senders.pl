@@ -93,6 +93,26 @@ append_to_file("$dir/batch.sql", "SELECT batch();\n");
 $node->command_checks_all(
 	[ 'pgbench', '-n', '-c', 32, '-j', 2, '-t', 25, '-f', "$dir/batch.sql", 'postgres' ],
 	0, [ qr{processed: 800/800}, qr{failed transactions: 0 } ], [qr{^(?!.*(?:error|abort))}s], '800 batches in every order: no deadlock, no error');
+
+# Events that are committed while a session looks at the epoch do not look like those of a copy.
+$node->safe_psql('postgres', q{
+	CREATE PROCEDURE look(n integer) LANGUAGE plpgsql AS $$
+	DECLARE
+		pos text;
+	BEGIN
+		FOR i IN 1..n LOOP
+			pos := clutch.position();
+			IF pos NOT LIKE 'p1.1.%' THEN
+				RAISE 'position % is not of the first epoch', pos;
+			END IF;
+		END LOOP;
+	END $$});
+append_to_file("$dir/look.sql", "CALL look(1000);\n");
+append_to_file("$dir/said.sql", "SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}'));\n");
+$node->command_checks_all(
+	[ 'pgbench', '-n', '-c', 9, '-j', 2, '-T', 8, '-f', "$dir/look.sql\@1", '-f', "$dir/said.sql\@80", 'postgres' ],
+	0, [qr{failed transactions: 0 }], [qr{^(?!.*(?:error|abort))}s], 'the epoch stays the same while others send');
+
 is_sound($node, 'postgres', 'after the senders');
 
 $node->stop;
