@@ -125,7 +125,7 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		SELECT 'TIMER_OVERDUE',
 			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
 			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
-			   ' If clutch is there, the background worker of this database does not run, and the server log says why: perhaps max_worker_processes is too low.'
+			   ' If clutch is there, the background worker of this database does not run, or its ticks fail, and the server log says why: perhaps max_worker_processes is too low, or the disk is full.'
 		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
 			  UNION ALL
 			  SELECT 'a message', min(x.due) FROM clutch.expiry x

@@ -216,8 +216,14 @@ savepoint_failed_by_chance(const ErrorData *error)
 {
 	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
 
-	return category == ERRCODE_TRANSACTION_ROLLBACK || category == ERRCODE_INSUFFICIENT_RESOURCES ||
+	return category == ERRCODE_TRANSACTION_ROLLBACK || savepoint_lacked_resources(error) ||
 		error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE;
+}
+
+bool
+savepoint_lacked_resources(const ErrorData *error)
+{
+	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
 }
 
 const char *

@@ -50,6 +50,12 @@ extern void savepoint_note_insert(void);
 extern bool savepoint_failed_by_chance(const ErrorData *error);
 
 /*
+ * Is it a lack of memory or disk space?  That is chance as well, but it may
+ * last until an operator makes room, so it should be reported.
+ */
+extern bool savepoint_lacked_resources(const ErrorData *error);
+
+/*
  * Returns the advice to be given about an error in a step that appends events:
  * the hint of the error, or that triggers of users must not raise errors.
  */

@@ -220,6 +220,17 @@ due_put_off(const DueWork *work, const ErrorData *error)
 					 savepoint_advice(error))));
 }
 
+/* Reports the first task of this call for which the server lacks memory or disk space. */
+static void
+due_report_lack(const DueWork *work, const ErrorData *error)
+{
+	ereport(principal_level(SLICE_NONE),
+			(errcode(error->sqlerrcode),
+			 errmsg("task \"%s\" is due and cannot be moved yet: %s", work->task_id, error->message),
+			 errhint("It stays due, and is tried again by the next tick.%s%s",
+					 error->hint != NULL ? " " : "", error->hint != NULL ? error->hint : "")));
+}
+
 /* what another transaction has locked, for example, is passed over so many times */
 #define MOST_CHANCES	100
 
@@ -232,6 +243,7 @@ due_move_one_by_one(DueWork *work)
 {
 	int			failed = 0;
 	int			chances = 0;
+	bool		has_lacked = false;
 
 	do
 	{
@@ -245,6 +257,9 @@ due_move_one_by_one(DueWork *work)
 		work->report = before;
 		if (savepoint_failed_by_chance(error))
 		{
+			if (savepoint_lacked_resources(error) && !has_lacked)
+				due_report_lack(work, error);
+			has_lacked |= savepoint_lacked_resources(error);
 			chances++;
 			continue;
 		}

@@ -172,4 +172,18 @@ SELECT clutch.tick() ? 'sent' AS ticked;
 \c -
 SELECT duplicate FROM clutch.send(clutch.envelope('task.request', 'agent:ui', deadline => '1 hour'));
 
+-- A lack of disk space is told of, and what could not be moved stays due
+SELECT clutch.tick() ? 'sent' AS ticked;
+SELECT task_id FROM clutch.send(clutch.envelope('task.request', 'agent:ui', task_id => 'task_full', deadline => '10 minutes'));
+CREATE FUNCTION regress_clutch_full() RETURNS trigger LANGUAGE plpgsql AS
+	$$ BEGIN RAISE disk_full USING MESSAGE = 'could not extend a file', HINT = 'Check free disk space.'; END $$;
+CREATE TRIGGER regress_clutch_full AFTER INSERT ON clutch.events FOR EACH ROW
+	WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION regress_clutch_full();
+SELECT set_config('clutch.clock', to_char((now() + interval '30 minutes') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) <> '' AS later;
+SELECT clutch.tick() ->> 'timed_out' AS timed_out;
+DROP TRIGGER regress_clutch_full ON clutch.events;
+SELECT clutch.tick() ->> 'timed_out' AS timed_out;
+SELECT status FROM clutch.result('task_full');
+
+DROP FUNCTION regress_clutch_full();
 DROP EXTENSION clutch;
