@@ -53,7 +53,7 @@ egress_check_text(const EgressCheck *check, const char *path, Slice text)
 	while (url_next_host(&scan, &host))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!host_is_valid(host) || !host_is_allowed(host, check->hosts))
+		if (!host_is_valid(host) || !host_pattern_is_within(host, check->hosts))
 			egress_refuse(check, path, host);
 	}
 }

@@ -151,12 +151,6 @@ host_covers(Slice pattern, Slice by)
 }
 
 bool
-host_is_allowed(Slice host, const SliceList *patterns)
-{
-	return host_pattern_is_within(host, patterns);
-}
-
-bool
 host_pattern_is_within(Slice pattern, const SliceList *patterns)
 {
 	int			i;

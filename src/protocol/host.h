@@ -23,10 +23,10 @@
  */
 extern bool host_is_valid(Slice host);
 
-/* Is the host, which must be valid, allowed by a pattern of the list? */
-extern bool host_is_allowed(Slice host, const SliceList *patterns);
-
-/* Does the list allow every host that the pattern allows? */
+/*
+ * Does the list allow every host that the pattern, which may be a single host,
+ * allows?
+ */
 extern bool host_pattern_is_within(Slice pattern, const SliceList *patterns);
 
 /* Is there a host that both lists allow? */
