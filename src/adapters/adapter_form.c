@@ -11,33 +11,18 @@
 
 #include <ctype.h>
 
+#include "base/uri.h"
 #include "mb/pg_wchar.h"
 #include "settings.h"
 
 /* ------------------------------------------------------------ attachments */
-
-static bool
-adapter_is_uri(Slice text)
-{
-	int			scheme = 0;
-	bool		absolute;
-
-	if (!slice_present(text) || text.len == 0 || text.len > clutch_limits.max_string_bytes)
-		return false;
-	while (scheme < text.len && (isalnum((unsigned char) text.s[scheme]) || strchr("+-.", text.s[scheme]) != NULL))
-		scheme++;
-	absolute = isalpha((unsigned char) text.s[0]) && scheme + 1 < text.len && text.s[scheme] == ':';
-	for (int i = 0; absolute && i < text.len; i++)
-		absolute = (unsigned char) text.s[i] > ' ' && text.s[i] != 0x7F;
-	return absolute;
-}
 
 Json *
 adapter_attachment(Slice uri)
 {
 	Json	   *attachment = json_new_object();
 
-	if (!adapter_is_uri(uri))
+	if (uri.len > clutch_limits.max_string_bytes || !uri_is_plausible(uri))
 		return NULL;
 	json_put_cstring(attachment, "/kind", identifier_is_valid(ID_ARTIFACT, uri) ? "artifact_ref" : "uri");
 	json_put_text(attachment, "/ref", uri);
@@ -67,27 +52,12 @@ adapter_is_base64(Slice text)
 
 /* ----------------------------------------------------------------- headers */
 
-static int
-adapter_hex(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 Slice
 adapter_decode_header(Slice text)
 {
-	char	   *plain = palloc(text.len + 1);
-	int			n = 0;
+	Slice		plain = uri_decode(text, false);
 
-	for (int i = 0; i < text.len; i++)
-	{
-		int			high = text.s[i] == '%' && i + 2 < text.len ? adapter_hex(text.s[i + 1]) : -1;
-		int			low = high >= 0 ? adapter_hex(text.s[i + 2]) : -1;
-
-		plain[n++] = low >= 0 ? (char) (high * 16 + low) : text.s[i];
-		i += low >= 0 ? 2 : 0;
-	}
-	return pg_verify_mbstr(PG_UTF8, plain, n, true) ? (Slice) {plain, n} : SLICE_NONE;
+	return pg_verify_mbstr(PG_UTF8, plain.s, plain.len, true) ? plain : SLICE_NONE;
 }
 
 Slice

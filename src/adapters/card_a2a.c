@@ -18,8 +18,8 @@
 
 #include <ctype.h>
 
+#include "base/uri.h"
 #include "miscadmin.h"
-#include "protocol/agent_card.h"
 #include "protocol/place.h"
 
 #define FIRST_URL	"/supportedInterfaces/0/url"
@@ -108,7 +108,7 @@ card_a2a_read_url(const CardSource *source, Json *card)
 		card_require(source, path);
 	if (!slice_present(url))
 		return;
-	if (!agent_card_looks_like_url(url))
+	if (!uri_is_plausible(url))
 	{
 		card_fault(source, path, "WRONG_FORMAT", "It is %s; it must be a URL, like \"https://ken.example/a2a\".", place_quote(url));
 		return;

@@ -11,8 +11,8 @@
 
 #include <ctype.h>
 
+#include "base/uri.h"
 #include "contract/pattern.h"
-#include "contract/uri.h"
 
 #define TWO(s)	(((s)[0] - '0') * 10 + (s)[1] - '0')
 
@@ -398,7 +398,7 @@ format_uri_reference(Slice text)
 	/* without a scheme, a colon in the first segment would end one */
 	if (!slice_present(parts.scheme) && colon != NULL && memchr(parts.path.s, '/', colon - parts.path.s) == NULL)
 		return false;
-	return slice_present(uri_decode(text)) && (!slice_present(parts.authority) || format_authority(parts.authority)) &&
+	return slice_present(uri_decode(text, true)) && (!slice_present(parts.authority) || format_authority(parts.authority)) &&
 		format_consists_of(parts.path, others) && format_consists_of(parts.query, others) &&
 		format_consists_of(parts.fragment, others);
 }

@@ -11,7 +11,7 @@
 #include "contract/json_schema_part.h"
 
 #include "base/document.h"
-#include "contract/uri.h"
+#include "base/uri.h"
 #include "miscadmin.h"
 #include "settings.h"
 

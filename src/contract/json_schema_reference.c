@@ -10,7 +10,7 @@
 #include "contract/json_schema_part.h"
 
 #include "base/document.h"
-#include "contract/uri.h"
+#include "base/uri.h"
 #include "miscadmin.h"
 #include "protocol/value.h"
 
@@ -249,7 +249,7 @@ json_schema_target(SchemaCompiler *c, SchemaCheck *check, const SchemaNode *node
 	SchemaResource *resource = json_schema_need_resource(c, uri);
 	SchemaAnchor *anchor;
 
-	if (resource == NULL || (fragment.len > 0 && !slice_present(fragment = uri_decode(fragment))))
+	if (resource == NULL || (fragment.len > 0 && !slice_present(fragment = uri_decode(fragment, true))))
 		return NULL;
 	if (fragment.len == 0)
 		return resource->root;

@@ -9,8 +9,7 @@
 
 #include "protocol/agent_card.h"
 
-#include <ctype.h>
-
+#include "base/uri.h"
 #include "protocol/fields.h"
 #include "protocol/host.h"
 #include "protocol/level.h"
@@ -274,25 +273,6 @@ agent_card_read_security(Fields *whole, AgentCard *card)
 	host_read_patterns(&f, SECURITY_EGRESS_ALLOWLIST, &card->egress_allowlist);
 }
 
-bool
-agent_card_looks_like_url(Slice url)
-{
-	int			colon = 0;
-	int			i;
-
-	while (colon < url.len && (isalnum((unsigned char) url.s[colon]) ||
-							   url.s[colon] == '+' || url.s[colon] == '-' ||
-							   url.s[colon] == '.'))
-		colon++;
-	if (colon == 0 || colon + 1 >= url.len || url.s[colon] != ':' ||
-		!isalpha((unsigned char) url.s[0]))
-		return false;
-	for (i = colon; i < url.len; i++)
-		if ((unsigned char) url.s[i] <= ' ' || url.s[i] == '\x7f')
-			return false;
-	return true;
-}
-
 /* The endpoints may have any keys.  The values must be objects with a URL. */
 static void
 agent_card_check_endpoints(Fields *whole)
@@ -320,7 +300,7 @@ agent_card_check_endpoints(Fields *whole)
 			continue;
 		at = fields_place(&f, 0);
 		url = fields_text(&f, 0, REQUIRED, TEXT_STRING);
-		if (slice_present(url) && !agent_card_looks_like_url(url))
+		if (slice_present(url) && !uri_is_plausible(url))
 			place_fault(&at, list, "WRONG_FORMAT",
 						"is %s; it must be a URL, like \"http://ken:8080/a2a\".",
 						place_quote(url));

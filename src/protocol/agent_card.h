@@ -67,10 +67,4 @@ struct AgentCard
 extern void agent_card_read(const JsonbValue *doc, const char *base,
 							bool partial, AgentCard *card, ProblemList *list);
 
-/*
- * Can it be the URL of an endpoint, like "http://ken:8080/a2a"?  It must have
- * a scheme, a colon and something after it, and no blanks.
- */
-extern bool agent_card_looks_like_url(Slice url);
-
 #endif							/* CLUTCH_AGENT_CARD_H */

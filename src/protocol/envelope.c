@@ -15,9 +15,8 @@
 
 #include "protocol/envelope.h"
 
-#include <ctype.h>
-
 #include "base/document.h"
+#include "base/uri.h"
 #include "compat.h"
 #include "protocol/envelope_part.h"
 #include "protocol/legacy.h"
@@ -227,26 +226,14 @@ envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 	}
 }
 
-/*
- * Checks the ref of an attachment of kind "uri": a scheme, followed by
- * something without blanks.
- */
+/* Checks the ref of an attachment of kind "uri". */
 static void
 envelope_check_uri(Fields *attachment)
 {
 	DocumentPlace place = fields_place(attachment, ATTACHMENT_REF);
 	Slice		uri = fields_text(attachment, ATTACHMENT_REF, REQUIRED, TEXT_STRING);
-	int			scheme = 0;
-	bool		absolute;
 
-	if (!slice_present(uri))
-		return;
-	while (scheme < uri.len && (isalnum((unsigned char) uri.s[scheme]) || strchr("+-.", uri.s[scheme]) != NULL))
-		scheme++;
-	absolute = isalpha((unsigned char) uri.s[0]) && scheme + 1 < uri.len && uri.s[scheme] == ':';
-	for (int i = 0; absolute && i < uri.len; i++)
-		absolute = (unsigned char) uri.s[i] > ' ' && uri.s[i] != 0x7F;
-	if (!absolute)
+	if (slice_present(uri) && !uri_is_plausible(uri))
 		place_fault(&place, attachment->list, "WRONG_FORMAT",
 					"is %s; of an attachment of kind \"uri\", it must be an absolute URI like \"https://a.example/b\".",
 					place_quote(uri));

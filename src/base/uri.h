@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * uri.h
- *	  URI references (RFC 3986), as far as schemas use them to refer to one
- *	  another.
+ *	  URI references (RFC 3986): recognizing, resolving and decoding them.
  *
  * Nothing here uses a network.  A URI is only a name.
  *
@@ -39,9 +38,16 @@ extern Slice uri_resolve(Slice base, Slice reference, Slice *fragment);
 extern bool uri_is_absolute(Slice uri);
 
 /*
- * Returns the text without percent-encoding, palloc'd, or an absent slice if
- * the encoding is malformed.
+ * Can it be an absolute URI?  It must have a scheme, a colon and something
+ * after it, and neither blanks nor control characters.
  */
-extern Slice uri_decode(Slice encoded);
+extern bool uri_is_plausible(Slice uri);
+
+/*
+ * Returns the text without percent-encoding, palloc'd.  If a percent sign has
+ * no two hexadecimal digits, "strict" returns an absent slice; otherwise, the
+ * sign stands for itself.
+ */
+extern Slice uri_decode(Slice encoded, bool strict);
 
 #endif							/* CLUTCH_URI_H */

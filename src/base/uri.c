@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * uri.c
- *	  URI references (RFC 3986), as far as schemas use them to refer to one
- *	  another.
+ *	  URI references (RFC 3986): recognizing, resolving and decoding them.
  *
  *-------------------------------------------------------------------------
  */
 #include "clutch.h"
 
-#include "contract/uri.h"
+#include "base/uri.h"
 
 #include <ctype.h>
 
@@ -55,6 +54,20 @@ bool
 uri_is_absolute(Slice uri)
 {
 	return uri_scheme_length(uri) > 0;
+}
+
+bool
+uri_is_plausible(Slice uri)
+{
+	int			scheme = uri_scheme_length(uri);
+	int			i;
+
+	if (scheme == 0 || scheme + 1 == uri.len)
+		return false;
+	for (i = scheme; i < uri.len; i++)
+		if ((unsigned char) uri.s[i] <= ' ' || uri.s[i] == '\x7f')
+			return false;
+	return true;
 }
 
 UriParts
@@ -194,8 +207,21 @@ uri_hex(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+/*
+ * Returns the byte that the percent sign encodes together with the two digits
+ * after it, or -1 if these are missing.
+ */
+static int
+uri_byte_at(Slice encoded, int percent)
+{
+	int			high = percent + 2 < encoded.len ? uri_hex(encoded.s[percent + 1]) : -1;
+	int			low = high >= 0 ? uri_hex(encoded.s[percent + 2]) : -1;
+
+	return low >= 0 ? high << 4 | low : -1;
+}
+
 Slice
-uri_decode(Slice encoded)
+uri_decode(Slice encoded, bool strict)
 {
 	char	   *text = palloc(encoded.len + 1);
 	int			n = 0;
@@ -203,16 +229,13 @@ uri_decode(Slice encoded)
 
 	for (i = 0; i < encoded.len; i++)
 	{
-		if (encoded.s[i] != '%')
-			text[n++] = encoded.s[i];
-		else if (i + 2 < encoded.len && uri_hex(encoded.s[i + 1]) >= 0 &&
-				 uri_hex(encoded.s[i + 2]) >= 0)
-		{
-			text[n++] = (char) (uri_hex(encoded.s[i + 1]) << 4 | uri_hex(encoded.s[i + 2]));
-			i += 2;
-		}
-		else
+		bool		is_percent = encoded.s[i] == '%';
+		int			byte = is_percent ? uri_byte_at(encoded, i) : -1;
+
+		if (is_percent && byte < 0 && strict)
 			return SLICE_NONE;
+		text[n++] = byte >= 0 ? (char) byte : encoded.s[i];
+		i += byte >= 0 ? 2 : 0;
 	}
 	text[n] = '\0';
 	return (Slice) {text, n};
