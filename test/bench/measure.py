@@ -86,8 +86,8 @@ def backends(database):
                 title = f.read()
         except OSError:
             continue
-        # a process that ends loses its title before it becomes a zombie
-        if int(parent) == POSTMASTER and (not title or " %s " % database in title):
+        # a process that ends loses its title before it becomes a zombie; the worker does not end
+        if int(parent) == POSTMASTER and (not title or " %s " % database in title and "clutch worker" not in title):
             found.append(pid)
     return found
 
