@@ -176,6 +176,11 @@ intake_request_create(Event *event, int depth)
 
 	if (is_named && task_lock_requested(request->task_id) != NULL)
 		return NULL;
+	if (is_named)
+	{
+		scope_await(request->run_id);
+		visibility_await(request->run_id);
+	}
 	run_has_tasks = is_named && task_run_has_any(request->run_id);
 	event->scope = scope_of_request(request, run_has_tasks);
 	visibility_set(request, run_has_tasks);

@@ -9,6 +9,7 @@
 
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "protocol/problem.h"
 #include "store/scope.h"
 #include "utils/inval.h"
@@ -85,20 +86,41 @@ scope_any_in_use(void)
  * additional ones.
  */
 static Slice
-scope_lookup(Slice run_id)
+scope_lookup_doubted(Slice run_id, TransactionId *in_doubt)
 {
 	Slice		scope = SLICE_NONE;
 	RowScan		scan;
 
+	*in_doubt = InvalidTransactionId;
 	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
+	{
 		scope = slice_copy(rows_text(&scan, Anum_run_scope_scope));
+		*in_doubt = rows_in_doubt(&scan);
+	}
 	rows_end(&scan);
 	if (slice_present(scope))
 		none_in_use = false;
 	return scope;
+}
+
+static Slice
+scope_lookup(Slice run_id)
+{
+	TransactionId in_doubt;
+
+	return scope_lookup_doubted(run_id, &in_doubt);
+}
+
+void
+scope_await(Slice run_id)
+{
+	TransactionId in_doubt;
+
+	while (scope_lookup_doubted(run_id, &in_doubt), TransactionIdIsValid(in_doubt))
+		wait_for_transaction(in_doubt);
 }
 
 Slice
@@ -143,6 +165,31 @@ scope_insert(Slice run_id, Slice scope)
 }
 
 /*
+ * Returns the scope that the run has, or an absent slice if this is the request
+ * that decides.  As for the visibility, the later one of two such requests waits
+ * for the transaction of the other.
+ */
+static Slice
+scope_decide(const Envelope *request)
+{
+	uint64		guard = guard_key(GUARD_SCOPE, request->run_id, SLICE_NONE, 0);
+	TransactionId in_doubt;
+	Slice		owner;
+
+	for (;;)
+	{
+		guard_take(guard);
+		owner = scope_lookup_doubted(request->run_id, &in_doubt);
+		if (!slice_present(owner))
+			scope_insert(request->run_id, request->orders.scope);
+		guard_release(guard);
+		if (!TransactionIdIsValid(in_doubt))
+			return owner;
+		wait_for_transaction(in_doubt);
+	}
+}
+
+/*
  * Always looks at the table, because a transaction that writes the very first
  * scope tells others only when it commits.
  */
@@ -150,21 +197,12 @@ Slice
 scope_of_request(const Envelope *request, bool run_has_tasks)
 {
 	Slice		asked = request->orders.scope;
-	Slice		owner = scope_lookup(request->run_id);
-	uint64		guard;
+	Slice		owner;
 
-	if (!slice_present(asked) || slice_equal(owner, asked))
-		return owner;
-	if (slice_present(owner) || run_has_tasks)
-		scope_refuse(request, owner);
-
-	guard = guard_key(GUARD_SCOPE, request->run_id, SLICE_NONE, 0);
-	guard_take(guard);
-	owner = scope_lookup(request->run_id);
-	if (!slice_present(owner))
-		scope_insert(request->run_id, asked);
-	guard_release(guard);
-	if (slice_present(owner) && !slice_equal(owner, asked))
+	if (!slice_present(asked))
+		return scope_lookup(request->run_id);
+	owner = run_has_tasks ? scope_lookup(request->run_id) : scope_decide(request);
+	if (slice_present(owner) ? !slice_equal(owner, asked) : run_has_tasks)
 		scope_refuse(request, owner);
 	return asked;
 }

@@ -21,6 +21,12 @@ extern Slice scope_of_run(Slice run_id);
  */
 extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
 
+/*
+ * Waits until no open transaction is setting or removing the scope of the run.
+ * To be called before the caller looks whether the run has tasks.
+ */
+extern void scope_await(Slice run_id);
+
 /* The same for readers, also on a standby. */
 extern Slice scope_look(Slice run_id, RowSnapshot which);
 

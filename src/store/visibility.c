@@ -9,6 +9,7 @@
 
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "store/visibility.h"
@@ -34,19 +35,40 @@ visibility_of_word(Slice word)
 	return VISIBILITY_SCOPE;
 }
 
-Visibility
-visibility_of_run(Slice run_id, RowSnapshot which)
+static Visibility
+visibility_look(Slice run_id, RowSnapshot which, TransactionId *in_doubt)
 {
 	Visibility	visibility = VISIBILITY_SCOPE;
 	RowScan		scan;
 
+	*in_doubt = InvalidTransactionId;
 	rows_begin(&scan, TABLE_RUN_VISIBILITY, INDEX_RUN_VISIBILITY, which, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
+	{
 		visibility = visibility_of_word(rows_text(&scan, Anum_run_visibility_visibility));
+		*in_doubt = rows_in_doubt(&scan);
+	}
 	rows_end(&scan);
 	return visibility;
+}
+
+Visibility
+visibility_of_run(Slice run_id, RowSnapshot which)
+{
+	TransactionId in_doubt;
+
+	return visibility_look(run_id, which, &in_doubt);
+}
+
+void
+visibility_await(Slice run_id)
+{
+	TransactionId in_doubt;
+
+	while (visibility_look(run_id, ROWS_DIRTY, &in_doubt), TransactionIdIsValid(in_doubt))
+		wait_for_transaction(in_doubt);
 }
 
 bool
@@ -96,16 +118,36 @@ visibility_insert(Slice run_id, Visibility visibility)
 }
 
 /*
- * Two transactions may send the first requests of a run at the same time.  The
- * dirty snapshot sees the row of the other one, which counts whether or not
- * that commits.
+ * Returns the visibility that the run has, VISIBILITY_SCOPE if this is the
+ * request that decides.  Two transactions may send the first requests of a run
+ * at the same time: the later one waits for the end of the other, which may
+ * roll back.
  */
+static Visibility
+visibility_decide(const Envelope *request)
+{
+	uint64		guard = guard_key(GUARD_VISIBILITY, request->run_id, SLICE_NONE, 0);
+	TransactionId in_doubt;
+	Visibility	found;
+
+	for (;;)
+	{
+		guard_take(guard);
+		found = visibility_look(request->run_id, ROWS_DIRTY, &in_doubt);
+		if (found == VISIBILITY_SCOPE)
+			visibility_insert(request->run_id, request->orders.visibility);
+		guard_release(guard);
+		if (!TransactionIdIsValid(in_doubt))
+			return found;
+		wait_for_transaction(in_doubt);
+	}
+}
+
 void
 visibility_set(const Envelope *request, bool run_has_tasks)
 {
 	Visibility	asked = request->orders.visibility;
 	Visibility	found;
-	uint64		guard;
 
 	if (asked == VISIBILITY_UNSAID)
 		return;
@@ -118,12 +160,7 @@ visibility_set(const Envelope *request, bool run_has_tasks)
 	}
 	if (asked == VISIBILITY_SCOPE)
 		return;
-	guard = guard_key(GUARD_VISIBILITY, request->run_id, SLICE_NONE, 0);
-	guard_take(guard);
-	found = visibility_of_run(request->run_id, ROWS_DIRTY);
-	if (found == VISIBILITY_SCOPE)
-		visibility_insert(request->run_id, asked);
-	guard_release(guard);
+	found = visibility_decide(request);
 	if (found != VISIBILITY_SCOPE && found != asked)
 		visibility_refuse(request, found);
 }

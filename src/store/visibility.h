@@ -31,6 +31,12 @@
  */
 extern void visibility_set(const Envelope *request, bool run_has_tasks);
 
+/*
+ * Waits until no open transaction is setting or removing the visibility of the
+ * run.  To be called before the caller looks whether the run has tasks.
+ */
+extern void visibility_await(Slice run_id);
+
 extern Visibility visibility_of_run(Slice run_id, RowSnapshot which);
 
 /* Returns false if no run has ever had another visibility than the default. */
