@@ -181,7 +181,7 @@ a2a_form_fits(const Json *envelope, A2aForm form)
 			return type == MSG_TASK_ACCEPT || type == MSG_TASK_PROGRESS || type == MSG_TASK_RESULT || type == MSG_TASK_ERROR ||
 				type == MSG_TASK_CANCEL || type == MSG_TASK_TIMEOUT || type == MSG_ROUTING_FAILURE;
 		case A2A_ARTIFACT:
-			return type == MSG_TASK_PROGRESS;
+			return type == MSG_TASK_PROGRESS && a2a_id(json_get(envelope, "/payload/artifact_id")) != NULL;
 		case A2A_METHOD:
 			return type == MSG_CHAT_SYSTEM && a2a_method_of_type(envelope) != NULL;
 		case A2A_ERROR:
@@ -208,7 +208,7 @@ a2a_form_of_type(const Adapter *self, const Json *envelope)
 		case MSG_TASK_RESULT:
 			return A2A_TASK;
 		case MSG_TASK_PROGRESS:
-			return json_get_kind(envelope, "/payload/artifact_id", JSON_TEXT) != NULL ? A2A_ARTIFACT : A2A_STATUS;
+			return a2a_id(json_get(envelope, "/payload/artifact_id")) != NULL ? A2A_ARTIFACT : A2A_STATUS;
 		case MSG_TASK_ACCEPT:
 		case MSG_TASK_ERROR:
 		case MSG_TASK_TIMEOUT:

@@ -51,11 +51,7 @@ a2a_note_place(const Adapter *self, Json *envelope, const Json *context, Json *t
 	a2a_note_id(self, envelope, adapter_member(context, "/thread_id") != NULL, "/context_id", "thread_id", context_id);
 }
 
-/*
- * Returns the value if it can be an ID, or NULL otherwise.  It comes from a
- * note, which anybody may have changed.
- */
-static Json *
+Json *
 a2a_id(Json *id)
 {
 	return json_is(id, JSON_TEXT) && id->text.len > 0 && id->text.len <= clutch_limits.max_id_bytes &&

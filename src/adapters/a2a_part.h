@@ -142,6 +142,12 @@ extern Json *a2a_plain_metadata(const Json *metadata);
 
 /* --------------------------------------------------------- a2a_message.c */
 
+/*
+ * Returns the value if it can be an ID in a document, or NULL otherwise.  It
+ * comes from an envelope, in which it may be anything.
+ */
+extern Json *a2a_id(Json *id);
+
 /* Returns the ID at that path, or NULL if it is missing or empty. */
 extern Json *a2a_find_id(const Adapter *self, const Json *object, const char *path);
 

@@ -343,7 +343,7 @@ mcp_write_inputs(const Adapter *self, const Json *envelope)
 		json_get(envelope, "/task_id");
 
 	json_put_cstring(raw, "/result/resultType", "input_required");
-	json_put(raw, "/result/inputRequests", json_get(envelope, "/payload/input_requests"));
+	json_put(raw, "/result/inputRequests", json_get_kind(envelope, "/payload/input_requests", JSON_OBJECT));
 	json_put(raw, "/result/requestState", state);
 	return raw;
 }

@@ -175,7 +175,7 @@ mcp_put_status(const Adapter *self, const Json *envelope, Json *raw, const char 
 	if (!ends)
 	{
 		json_put(raw, psprintf("%s/statusMessage", at), json_get(envelope, type == MSG_TASK_CANCEL ? "/payload/reason" : "/payload/message"));
-		json_put(raw, psprintf("%s/inputRequests", at), json_get(envelope, "/payload/input_requests"));
+		json_put(raw, psprintf("%s/inputRequests", at), json_get_kind(envelope, "/payload/input_requests", JSON_OBJECT));
 	}
 	else if (type == MSG_TASK_RESULT)
 		mcp_write_content(self, envelope, raw, psprintf("%s/result", at), slice_is(holds, HOLDS_STRUCTURED));

@@ -253,7 +253,7 @@ mcp_write_progress(const Adapter *self, const Json *envelope)
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
-	if (json_get(envelope, "/payload/input_requests") != NULL || mcp_is_form(self, envelope, "inputs"))
+	if (json_get_kind(envelope, "/payload/input_requests", JSON_OBJECT) != NULL || mcp_is_form(self, envelope, "inputs"))
 		return mcp_write_inputs(self, envelope);
 	if (is_url || json_says(envelope, "/payload/state", "input_required"))
 		return mcp_write_question(self, envelope, is_url);

@@ -364,11 +364,14 @@ translation_require_valid(const Translation *t, const Json *envelope)
 					  "it leads to an envelope that is not valid at \"%s\"", list->items[0].path);
 }
 
-/* Returns the envelope for a document with a carrier.  The changes are made in a copy. */
+/*
+ * Returns the envelope for a document with a carrier.  Both are copied, because
+ * what the changes put into the envelope may be changed there.
+ */
 static Json *
 translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 {
-	Json	   *changed = json_apply(json_copy(bearer), changes);
+	Json	   *changed = json_apply(json_copy(bearer), json_copy(changes));
 	AdapterCarrierForm form;
 
 	if (changed->kind != JSON_OBJECT)

@@ -27,7 +27,7 @@ BEGIN
 	END LOOP;
 END $$;
 DELETE FROM blocked WHERE envelope IS NULL;
-SELECT plan((SELECT count(*)::int * 2 + 6 FROM blocked));
+SELECT plan((SELECT count(*)::int * 2 + 14 FROM blocked));
 
 SELECT ok((SELECT count(DISTINCT adapter) = 5 FROM blocked WHERE value = 'null'), 'null may stand in the way in each of these dialects');
 SELECT is(clutch.outbound(envelope, adapter), raw, format('%s, %s at step %s: comes back as it was', adapter, value, step)) FROM blocked;
@@ -46,4 +46,16 @@ SELECT is(clutch.inbound(clutch.outbound(e, 'multiagent'), 'multiagent'), e, 'an
 FROM unnest('{"null","\"the blue one\"","{\"parameters\": []}"}'::text[]) AS inputs,
 	LATERAL clutch.envelope('task.result', 'agent:ken', id => 'msg_1', to_agents => '{agent:ui}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1',
 		payload => jsonb_build_object('task', 't', 'inputs', inputs::jsonb), meta => '{"multiagent": {"intent": "execute"}}') AS e;
+
+-- progress whose payload has a name of the dialect with a value that the dialect does not allow
+SELECT is(clutch.inbound(clutch.outbound(e, adapter), adapter), e, format('%s: %s: %s', adapter, member, left(value::text, 20)))
+FROM (VALUES ('a2a', 'artifact_id', '""'::jsonb), ('a2a', 'artifact_id', to_jsonb(repeat('x', 300))), ('a2a', 'artifact_id', '"a\nb"'), ('a2a', 'artifact_id', '["a"]'),
+		('mcp', 'input_requests', '[]'), ('mcp', 'input_requests', '"x"'), ('mcp', 'input_requests', '3')) AS v(adapter, member, value),
+	LATERAL clutch.envelope('task.progress', 'agent:rita', id => 'msg_1', to_agents => '{agent:ui}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1',
+		payload => jsonb_build_object('text', 'x', member, value)) AS e;
+
+-- what the database notes of an event comes back in a session as without one
+SELECT is(clutch.inbound(clutch.outbound(e, 'mcp'), 'mcp', '{"session": "s1"}') #>> '{meta,mcp,move}', 'retried', 'the move, in a session')
+FROM clutch.envelope('task.progress', 'agent:ui', id => 'msg_1', task_id => 'task:1', run_id => 'run:1', payload => '{"text": "x"}', meta => '{"clutch": {"priority": 3}}') AS plain,
+	LATERAL jsonb_set(plain, '{meta,clutch,move}', '"retried"') AS moved(e);
 SELECT * FROM finish();
