@@ -35,12 +35,16 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 	TM_FailureData failure;
 	TM_Result	result;
 	ItemPointerData tid = scan->slot->tts_tid;
+	uint8		flags = TUPLE_LOCK_FLAG_FIND_LAST_VERSION;
 
+	/* such a lock does not wait for an update, so the new version must be locked as well */
+	if (mode == ROW_LOCK_NAME)
+		flags |= TUPLE_LOCK_FLAG_LOCK_UPDATE_IN_PROGRESS;
 	rows_require_writable();
 	result = table_tuple_lock(scan->rel, &tid, scan->snapshot, scan->slot,
 							  GetCurrentCommandId(false), modes[mode],
 							  wait && wait_is_allowed() ? LockWaitBlock : LockWaitSkip,
-							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure);
+							  flags, &failure);
 	switch (result)
 	{
 		case TM_Ok:
