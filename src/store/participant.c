@@ -165,21 +165,15 @@ participant_remember(Slice name, Slice run_id)
 
 /* ------------------------------------------------------------------ looking */
 
-static bool
-participant_finds_event(Slice agent_id, Slice run_id, RowSnapshot which)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, which, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	return rows_look(&scan, NULL);
-}
-
 bool
 participant_has_sent(Slice agent_id, Slice run_id)
 {
-	return participant_finds_event(agent_id, run_id, ROWS_DIRTY);
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	return rows_look(&scan, NULL);
 }
 
 bool
@@ -244,6 +238,42 @@ participant_run_state(Slice run_id, TransactionId *founder)
 
 /* ------------------------------------------------------------------ adding */
 
+/* Is there a row that no open transaction of others is writing or removing? */
+static bool
+participant_finds_certain(RowScan *scan)
+{
+	bool		found = false;
+
+	rows_start(scan);
+	while (!found && rows_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = !TransactionIdIsValid(rows_in_doubt(scan));
+	}
+	rows_end(scan);
+	return found;
+}
+
+/*
+ * Will it be known that this name takes part in the run?  Rows that a prune is
+ * removing do not count.
+ */
+static bool
+participant_is_known(Slice name, Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	if (participant_finds_certain(&scan))
+		return true;
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
+	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	return participant_finds_certain(&scan);
+}
+
 static void
 participant_insert(Slice name, Slice run_id)
 {
@@ -260,8 +290,7 @@ participant_add(Slice name, Slice run_id)
 {
 	if (!participant_is_name(name) || participant_is_remembered(name, run_id))
 		return;
-	if (!participant_was_addressed(name, run_id) &&
-		!participant_finds_event(name, run_id, ROWS_LATEST))
+	if (!participant_is_known(name, run_id))
 		participant_insert(name, run_id);
 	participant_remember(name, run_id);
 }
