@@ -101,13 +101,18 @@ agenda_is_same(const Consequence *a, const Consequence *b)
 		 slice_equal(a->because, b->because));
 }
 
+/* Returns the bucket of an entry and of those that are the same. */
 static Bucket *
 agenda_bucket_of(const Consequence *consequence)
 {
 	uint64		hash = hash_combine64(slice_hash(consequence->subject), consequence->kind);
 	bool		found;
-	Bucket	   *bucket = hash_search(buckets, &hash, HASH_ENTER, &found);
+	Bucket	   *bucket;
 
+	/* a task may wait for each message of a transaction, and a rule be for each of its events */
+	if (consequence->kind == CONSEQUENCE_WAKE || consequence->kind == CONSEQUENCE_EMIT)
+		hash = hash_combine64(hash, consequence->seq);
+	bucket = hash_search(buckets, &hash, HASH_ENTER, &found);
 	if (!found)
 		bucket->first = NULL;
 	return bucket;
