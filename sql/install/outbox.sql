@@ -110,6 +110,32 @@ CREATE TRIGGER endpoint_renamed
 	FOR EACH ROW WHEN (old.name <> new.name) EXECUTE FUNCTION clutch.endpoint_renamed();
 ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER endpoint_renamed;
 
+-- Calls that were written before the renaming was visible still go by the former name.  They get
+-- the new name before the former one is forgotten and another endpoint can have it.
+CREATE FUNCTION clutch.endpoint_forgot() RETURNS trigger
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	former text;
+BEGIN
+	FOREACH former IN ARRAY old.former_names LOOP
+		-- an endpoint that is renamed back has its former name again
+		CONTINUE WHEN former = ANY (new.former_names) OR EXISTS (SELECT FROM clutch.endpoint e WHERE e.name = former);
+		UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = former AND o.due_at IS NOT NULL;
+		UPDATE clutch.outbox o SET endpoint = new.name WHERE o.endpoint = former AND o.remove_at = 'infinity';
+	END LOOP;
+	RETURN NULL;
+END
+$$;
+COMMENT ON FUNCTION clutch.endpoint_forgot() IS
+	'trigger: the calls that still go by a former name of an endpoint get its present one before the former is forgotten';
+
+CREATE TRIGGER endpoint_forgot
+	AFTER UPDATE OF former_names ON clutch.endpoint
+	FOR EACH ROW WHEN (old.former_names <> new.former_names) EXECUTE FUNCTION clutch.endpoint_forgot();
+ALTER TABLE clutch.endpoint ENABLE ALWAYS TRIGGER endpoint_forgot;
+
 -- Can the value sign webhooks?  No secret is looked up here, so nobody learns anything about one.
 CREATE FUNCTION clutch.secret_can_sign(value text) RETURNS boolean
 	AS 'MODULE_PATHNAME', 'clutch_secret_can_sign' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
