@@ -22,14 +22,28 @@ END
 $$;
 
 -- What the owner of a table has attached to it would run with the rights of the
--- superuser who updates.  These are the tables that the scripts write to and have not
--- created; until 0.2.0, none of them had any such thing.  A function that an index or
--- the type of a column calls is not one of PostgreSQL if its dependency is recorded.
+-- superuser who updates.  This concerns triggers and the like of the tables that the
+-- scripts write to and have not created; until 0.2.0, none of them had any such thing.
+-- Reading a table, or only planning a query on it, calls what is IMMUTABLE in its indexes,
+-- statistics and constraints, and the same in the tables that inherit from it.  So these
+-- are looked at for all tables.  A function that they call, or that the type of a
+-- column calls, is not one of PostgreSQL if its dependency is recorded.
 DO $$
 DECLARE
 	attached text;
 BEGIN
-	WITH written AS (
+	WITH own AS (
+		SELECT c.oid, c.relkind, c.relname
+		FROM pg_catalog.pg_class c
+		WHERE c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,v,m,f}'::"char"[])
+		  AND (c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::pg_catalog.regnamespace
+			   OR EXISTS (SELECT FROM pg_catalog.pg_depend d
+					JOIN pg_catalog.pg_extension e ON d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
+						AND d.refobjid OPERATOR(pg_catalog.=) e.oid
+					WHERE e.extname OPERATOR(pg_catalog.=) 'clutch' AND d.deptype OPERATOR(pg_catalog.=) 'e'
+					  AND d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid OPERATOR(pg_catalog.=) c.oid))
+		  AND NOT (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) c.relowner)),
+	written AS (
 		SELECT c.oid
 		FROM pg_catalog.unnest('{waiting,principal,dependency,subscription_position}'::pg_catalog.name[]) AS w(name)
 		JOIN pg_catalog.pg_class c ON c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::pg_catalog.regnamespace
@@ -40,7 +54,9 @@ BEGIN
 		JOIN written w ON w.oid OPERATOR(pg_catalog.=) t.tgrelid WHERE NOT t.tgisinternal
 		UNION ALL
 		SELECT 'pg_catalog.pg_rewrite'::pg_catalog.regclass, r.oid FROM pg_catalog.pg_rewrite r
-		JOIN written w ON w.oid OPERATOR(pg_catalog.=) r.ev_class
+		-- a table may have become a view, or a view may be in its place
+		JOIN own w ON w.oid OPERATOR(pg_catalog.=) r.ev_class AND (w.relkind OPERATOR(pg_catalog.<>) 'v'
+			OR w.relname OPERATOR(pg_catalog.=) ANY ('{events,task,epoch,subscription,waiting,principal,dependency,subscription_position}'::pg_catalog.name[]))
 		UNION ALL
 		SELECT 'pg_catalog.pg_attrdef'::pg_catalog.regclass, a.oid FROM pg_catalog.pg_attrdef a
 		JOIN written w ON w.oid OPERATOR(pg_catalog.=) a.adrelid
@@ -52,15 +68,22 @@ BEGIN
 		UNION ALL
 		SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, CASE w.oid WHEN h.inhparent THEN h.inhrelid ELSE h.inhparent END
 		FROM pg_catalog.pg_inherits h
-		JOIN written w ON w.oid OPERATOR(pg_catalog.=) h.inhparent OR w.oid OPERATOR(pg_catalog.=) h.inhrelid
+		JOIN own w ON w.oid OPERATOR(pg_catalog.=) h.inhparent OR w.oid OPERATOR(pg_catalog.=) h.inhrelid
 		UNION ALL
 		SELECT d.refclassid, d.refobjid FROM pg_catalog.pg_depend d
-		JOIN (SELECT w.oid FROM written w
+		JOIN (SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, w.oid FROM own w WHERE w.relkind OPERATOR(pg_catalog.<>) 'v'
 			  UNION ALL
-			  SELECT i.indexrelid FROM pg_catalog.pg_index i
-			  JOIN written w ON w.oid OPERATOR(pg_catalog.=) i.indrelid) AS r(oid) ON r.oid OPERATOR(pg_catalog.=) d.objid
-		WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-		  AND d.refclassid::pg_catalog.regclass::text OPERATOR(pg_catalog.=) ANY ('{pg_proc,pg_operator,pg_type}'::text[]))
+			  SELECT 'pg_catalog.pg_class'::pg_catalog.regclass, i.indexrelid FROM pg_catalog.pg_index i
+			  JOIN own w ON w.oid OPERATOR(pg_catalog.=) i.indrelid
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass, s.oid FROM pg_catalog.pg_statistic_ext s
+			  JOIN own w ON w.oid OPERATOR(pg_catalog.=) s.stxrelid
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_constraint'::pg_catalog.regclass, k.oid FROM pg_catalog.pg_constraint k
+			  JOIN own w ON w.oid OPERATOR(pg_catalog.=) k.conrelid
+			  WHERE NOT w.oid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT named.oid FROM written named))) AS r(class, oid)
+			ON r.class OPERATOR(pg_catalog.=) d.classid AND r.oid OPERATOR(pg_catalog.=) d.objid
+		WHERE d.refclassid::pg_catalog.regclass::text OPERATOR(pg_catalog.=) ANY ('{pg_proc,pg_operator,pg_type}'::text[]))
 	SELECT pg_catalog.string_agg(DISTINCT pg_catalog.pg_describe_object(f.class, f.oid, 0), ', ') INTO attached FROM found f;
 	IF attached IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',

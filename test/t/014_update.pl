@@ -142,7 +142,15 @@ foreach my $version (qw(0.1.0 0.2.0))
 		[ 'ALTER TABLE clutch.waiting ADD COLUMN more public.taken', 'type public.taken', 'ALTER TABLE clutch.waiting DROP COLUMN more' ],
 		[ 'CREATE TABLE public.more () INHERITS (clutch.principal)', 'table public.more', 'DROP TABLE public.more' ],
 		[ 'CREATE TABLE public.more (name text, member integer, generation bigint, FOREIGN KEY (name, member, generation) REFERENCES clutch.subscription_position (name, member, generation) ON DELETE CASCADE)',
-			'constraint more_name_member_generation_fkey on table public.more', 'DROP TABLE public.more' ])
+			'constraint more_name_member_generation_fkey on table public.more', 'DROP TABLE public.more' ],
+		# also on tables that are only read
+		[ 'CREATE INDEX taken ON clutch.task (task_id) WHERE public.taken(task_id)', 'function public.taken\\(text\\)', 'DROP INDEX clutch.taken' ],
+		[ 'CREATE STATISTICS public.taken ON public.taken(task_id), task_id FROM clutch.waiting', 'function public.taken\\(text\\)', 'DROP STATISTICS public.taken' ],
+		[ 'CREATE STATISTICS public.taken ON public.taken(task_id), task_id FROM clutch.task', 'function public.taken\\(text\\)', 'DROP STATISTICS public.taken' ],
+		[ 'ALTER TABLE clutch.task ADD CONSTRAINT taken CHECK (public.taken(task_id))', 'function public.taken\\(text\\)', 'ALTER TABLE clutch.task DROP CONSTRAINT taken' ],
+		[ 'CREATE TABLE public.more () INHERITS (clutch.task)', 'table public.more', 'DROP TABLE public.more' ],
+		[ 'ALTER EXTENSION clutch DROP TABLE clutch.epoch; ALTER TABLE clutch.epoch RENAME TO former; CREATE VIEW clutch.epoch AS SELECT * FROM clutch.former WHERE public.taken(timeline::text)',
+			'rule _RETURN on view clutch.epoch', 'DROP VIEW clutch.epoch; ALTER TABLE clutch.former RENAME TO epoch; ALTER EXTENSION clutch ADD TABLE clutch.epoch' ])
 	{
 		my ($make, $named, $drop) = @$attached;
 
