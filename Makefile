@@ -92,8 +92,8 @@ include $(PGXS)
 # Few files, quickly compiled: a changed header makes all of them anew.
 $(OBJS): $(wildcard src/*.h src/*/*.h)
 
-# which has the version in it
-src/base/rows_catalog.o: clutch.control
+# which have the version in them
+src/base/rows_catalog.o src/api/run_fn.o: clutch.control
 
 sql/clutch--$(EXTVERSION).sql: $(SQL_PARTS) clutch.control
 	cat $(SQL_PARTS) > $@

@@ -125,15 +125,18 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 
 /*
  * Grants privileges again.  An update from 0.1.0 passes through 0.2.0, whose
- * script calls this before the functions that it needs exist.
+ * script calls this before the functions that it needs exist.  That they do is
+ * not told by their names, because the owner may have made others that go by
+ * them, and these would be called with the rights of the superuser who updates.
+ * PostgreSQL notes the version to which a script updates before it runs it.
  */
 static void
 run_grants(void)
 {
 	static QueryPlan guard = {"LOCK TABLE clutch.privilege IN SHARE UPDATE EXCLUSIVE MODE", 0};
 	static QueryPlan ready = {
-		"SELECT FROM pg_catalog.pg_proc p WHERE p.proname OPERATOR(pg_catalog.=) 'grantees_of' "
-		"AND p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::pg_catalog.regnamespace"
+		"SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'clutch' "
+		"AND e.extversion OPERATOR(pg_catalog.=) '" CLUTCH_VERSION "'"
 	};
 	static QueryPlan grants = {
 		"SELECT clutch.grant_functions(r.rolname, g.grantee), clutch.grant_tables(r.rolname, g.grantee) "

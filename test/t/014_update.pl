@@ -173,6 +173,16 @@ foreach my $version (qw(0.1.0 0.2.0))
 	is_sound($node, $db, "updated from $version, when nothing is attached");
 }
 
+# Nor is a function of the owner called because it has the name of one that is still to come.
+$node->safe_psql('postgres', $_) foreach 'CREATE DATABASE named', 'ALTER ROLE clutch_owner SUPERUSER';
+$node->safe_psql('named', q{SET ROLE clutch_owner; CREATE EXTENSION clutch VERSION '0.1.0'});
+$node->safe_psql('postgres', 'ALTER ROLE clutch_owner NOSUPERUSER');
+$node->safe_psql('named', q{SET ROLE clutch_owner; CREATE TABLE clutch.privilege (grantee regrole, privilege text);
+	CREATE FUNCTION clutch.grantees_of(regrole) RETURNS SETOF text LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''it runs as %'', current_user; RETURN; END';
+	CREATE FUNCTION clutch.grant_tables(name, text) RETURNS void LANGUAGE sql AS ''; INSERT INTO clutch.principal VALUES ('clutch_owner', 'agent:ken')});
+my (undef, undef, $named) = $node->psql('named', q{ALTER EXTENSION clutch UPDATE TO '0.2.0'}, on_error_stop => 0);
+is($named, '', 'an update calls no function of the owner by the name of one that does not exist yet');
+
 # ----------------------------------------------------------------- privileges
 $node->safe_psql('granted', q{
 	CREATE ROLE app;
