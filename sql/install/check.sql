@@ -133,9 +133,10 @@ WHERE (EXISTS (SELECT FROM clutch.principal) OR EXISTS (SELECT FROM clutch.privi
   AND (NOT c.relrowsecurity
 	   OR f.has_policy AND NOT EXISTS (SELECT FROM pg_catalog.pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'clutch_own'))
 UNION ALL
--- What belongs to another role, the owner of the extension may not use.
+-- What belongs to another role, the owner of the extension may not use.  Here and below, the
+-- case of words is that of SQL: in a Turkish database, upper('view') is not VIEW.
 SELECT 'OWNER_DIFFERS', pg_catalog.format('%s %s belongs to %s, and the extension to %s', o.type, o.identity, m.owner::regrole, e.extowner::regrole) COLLATE "default",
-	   pg_catalog.format('ALTER %s %s OWNER TO %s;', pg_catalog.upper(o.type), o.identity, e.extowner::regrole) COLLATE "default"
+	   pg_catalog.format('ALTER %s %s OWNER TO %s;', pg_catalog.upper(o.type COLLATE "C"), o.identity, e.extowner::regrole) COLLATE "default"
 FROM pg_catalog.pg_extension e
 JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner FROM pg_catalog.pg_class c
@@ -156,7 +157,7 @@ WHERE e.extname = 'clutch'
 UNION ALL
 -- An owner can lose the privileges on what it owns, for example by REVOKE ALL ON ALL TABLES.  A superuser needs none.
 SELECT 'OWNER_LACKS_PRIVILEGE', pg_catalog.format('%s, the owner of the extension, lacks %s on %s %s', e.extowner::regrole, m.lacks, o.type, o.identity) COLLATE "default",
-	   pg_catalog.format('GRANT ALL ON %s %s TO %s;', pg_catalog.replace(pg_catalog.upper(o.type), 'VIEW', 'TABLE'), o.identity, e.extowner::regrole) COLLATE "default"
+	   pg_catalog.format('GRANT ALL ON %s %s TO %s;', pg_catalog.replace(pg_catalog.upper(o.type COLLATE "C"), 'VIEW', 'TABLE'), o.identity, e.extowner::regrole) COLLATE "default"
 FROM pg_catalog.pg_extension e
 JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.deptype = 'e'
 JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner, string_agg(w.privilege, ', ' ORDER BY w.place)
@@ -179,7 +180,7 @@ CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
 UNION ALL
 -- Whoever may write a state table may, for example, speak for any agent.  PUBLIC has no right on anything.
-SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no function of clutch grants', g.grantee, g.privileges, pg_catalog.lower(g.kind), g.name) COLLATE "default",
+SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no function of clutch grants', g.grantee, g.privileges, pg_catalog.lower(g.kind COLLATE "C"), g.name) COLLATE "default",
 	   pg_catalog.format('REVOKE %s ON %s %s FROM %s;', g.privileges, g.kind, g.name, g.grantee) COLLATE "default"
 FROM (
 	SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, string_agg(DISTINCT a.privilege_type, ', ') AS privileges,
@@ -201,7 +202,7 @@ FROM (
 UNION ALL
 -- The library refuses these two if it is preloaded.
 SELECT 'NOT_LOGGED', pg_catalog.format('%s %s is not written to WAL, so it is lost in a crash', o.type, o.identity) COLLATE "default",
-	   pg_catalog.format('ALTER %s %s SET LOGGED;', pg_catalog.upper(o.type), o.identity) COLLATE "default"
+	   pg_catalog.format('ALTER %s %s SET LOGGED;', pg_catalog.upper(o.type COLLATE "C"), o.identity) COLLATE "default"
 FROM pg_catalog.pg_class c
 CROSS JOIN LATERAL pg_catalog.pg_identify_object('pg_class'::regclass, c.oid, 0) AS o
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'S') AND c.relpersistence <> 'p'

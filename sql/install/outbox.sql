@@ -220,7 +220,7 @@ BEGIN
 			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
 	END IF;
 	RETURN QUERY
-		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7)), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
+		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7) COLLATE "C"), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
 			   a.url, d.adapter, endpoints_of.agent_id,
 			   CASE d.adapter WHEN 'a2a' THEN nullif(
 					CASE WHEN coalesce(card #>> '{meta,a2a,supportedInterfaces,0,protocolVersion}',

@@ -27,6 +27,7 @@ my $questions = q{
 	SELECT string_agg(v.name || ': ' || (SELECT count(*) FROM clutch.validate_payload('letters.v1', jsonb_build_object('name', v.name))), '; ' ORDER BY v.n)
 	FROM (VALUES (1, 'Ärger 12'), (2, 'ärger 12'), (3, 'Жук 7')) AS v(n, name)};
 
+$node->safe_psql('postgres', 'CREATE ROLE other');
 for my $name (sort keys %locales)
 {
 	$node->safe_psql('postgres', "CREATE DATABASE $name TEMPLATE template0 ENCODING 'UTF8' $locales{$name}");
@@ -39,6 +40,12 @@ for my $name (sort keys %locales)
 		"words and letters in the locale $name");
 	is($node->safe_psql($name, q{SELECT clutch.set_quota('PUBLIC', 'schedules', 5); SELECT role, value FROM clutch.quotas}),
 		"\n|5", "and the quota of everybody");
+	# ALTER EXTENSION UPDATE executes these hints
+	is($node->safe_psql($name, q{ALTER VIEW clutch.tasks OWNER TO other; ALTER FUNCTION clutch.tick() OWNER TO other;
+			SELECT hint FROM clutch.check() WHERE code = 'OWNER_DIFFERS' ORDER BY hint}),
+		"ALTER FUNCTION clutch.tick() OWNER TO postgres;\nALTER VIEW clutch.tasks OWNER TO postgres;", 'hints that can be run');
+	$node->safe_psql($name, q{SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:INBOX", "display": {"name": "inbox"}, "capabilities": [{"id": "skill:x"}], "endpoints": {"a2a": {"url": "https://inbox.example/a2a"}}}')});
+	is($node->safe_psql($name, q{SELECT name FROM clutch.endpoints_of('agent:INBOX')}), 'inbox', 'and the name of an endpoint');
 }
 
 # ------------------------------------------------------------- other encodings
