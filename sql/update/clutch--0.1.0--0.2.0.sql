@@ -1047,35 +1047,36 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON clutch.task, clutch.spending, clutch.pause, clutch.spending_total, clutch.step, clutch.suspended,
-	clutch.awaited, clutch.expiry, clutch.event_count, clutch.event_count_place FROM PUBLIC;
-REVOKE ALL ON SEQUENCE clutch.last_tick FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.unregister(text,text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.pause(text,text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.resume(text) FROM PUBLIC;
-REVOKE ALL ON clutch.paused FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.progress(text,text,jsonb,integer,jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.finish(text,text,jsonb,integer,text,jsonb,jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.fail(text,text,text,text,boolean,jsonb,integer,jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.report(text,text,text,jsonb,integer,jsonb) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.step(text,text,text,jsonb,integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.suspend(text,text,jsonb,jsonb,integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.cancel_run(text,text,text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.reads_all() FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.my_agents() FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.envelope_of(bigint) FROM PUBLIC;
-REVOKE ALL ON clutch.costs FROM PUBLIC;
-REVOKE ALL ON clutch.stuck FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.steps(text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.prune(timestamptz,integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.redact(bigint,text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.export(text) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.import(text[]) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.count_events(integer,xid8,xid8) FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.count_more(integer) FROM PUBLIC;
-REVOKE ALL ON clutch.agent_views FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.filter_rows() FROM PUBLIC;
-REVOKE ALL ON FUNCTION clutch.grant_again() FROM PUBLIC;
+-- Nobody but the owner has any right on what is new; see grants.sql.
+DO $$
+DECLARE
+	change text;
+BEGIN
+	FOR change IN
+		SELECT pg_catalog.format('REVOKE ALL ON %s %s FROM %s', m.kind, m.name,
+				CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE a.grantee::pg_catalog.regrole::text END)
+		FROM (SELECT 'pg_catalog.pg_class'::regclass, c.oid, c.oid::regclass::text, c.relowner,
+					 CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
+					 c.relacl
+			  FROM pg_catalog.pg_class c
+			  WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,v,S}'::"char"[])
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.oid::regprocedure::text, p.proowner, 'FUNCTION',
+					 p.proacl
+			  FROM pg_catalog.pg_proc p WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace) AS m(class, oid, name, owner, kind, acl)
+		-- PUBLIC in any case, so that there are initial privileges
+		CROSS JOIN LATERAL (SELECT 0::oid UNION SELECT x.grantee FROM pg_catalog.aclexplode(m.acl) AS x) AS a(grantee)
+		WHERE a.grantee OPERATOR(pg_catalog.<>) m.owner
+		  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+			WHERE d.classid OPERATOR(pg_catalog.=) m.class AND d.objid OPERATOR(pg_catalog.=) m.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+			  AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass AND e.extname OPERATOR(pg_catalog.=) 'clutch')
+		  AND NOT EXISTS (SELECT FROM pg_catalog.pg_init_privs i
+			WHERE i.classoid OPERATOR(pg_catalog.=) m.class AND i.objoid OPERATOR(pg_catalog.=) m.oid AND i.objsubid OPERATOR(pg_catalog.=) 0)
+	LOOP
+		EXECUTE change;
+	END LOOP;
+END
+$$;
 
 -- To the roles of users, what has come anew.
 SELECT clutch.grant_again();

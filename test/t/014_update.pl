@@ -76,12 +76,12 @@ foreach my $version (qw(0.1.0 0.2.0))
 
 # ----------------------------------------------------------- where it is installed
 # Default privileges of the role that creates it, and settings of the session, make no difference.
-$node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', 'CREATE DATABASE odd', 'CREATE DATABASE odd_0_2_0',
-	map { "ALTER DATABASE $_ SET standard_conforming_strings = off" } qw(odd odd_0_2_0);
+$node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', (map { "CREATE DATABASE $_" } qw(odd odd_0_1_0 odd_0_2_0)),
+	map { "ALTER DATABASE $_ SET standard_conforming_strings = off" } qw(odd odd_0_1_0 odd_0_2_0);
 my $defaults = join ';', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app_default" } qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
 $node->safe_psql('odd', "$defaults; CREATE EXTENSION clutch");
-$node->safe_psql('odd_0_2_0', "CREATE EXTENSION clutch VERSION '0.2.0'; $defaults; ALTER EXTENSION clutch UPDATE");
-foreach my $db (qw(odd odd_0_2_0))
+$node->safe_psql("odd_$_->[0]", "CREATE EXTENSION clutch VERSION '$_->[1]'; $defaults; ALTER EXTENSION clutch UPDATE") foreach ([ '0_1_0', '0.1.0' ], [ '0_2_0', '0.2.0' ]);
+foreach my $db (qw(odd odd_0_1_0 odd_0_2_0))
 {
 	my %odd = map { $_ => 1 } split /\n/, catalog_of($db);
 	is(join("\n", grep { !$odd{$_} } sort keys %fresh), '', "$db: where roles get privileges by default, the same is made");
