@@ -10,6 +10,10 @@ BEGIN
 		SELECT c.oid FROM pg_catalog.pg_class c
 		WHERE c.relnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace
 		  AND c.relkind IN ('r', 'S') AND c.relname OPERATOR(pg_catalog.<>) 'copy_begun'
+		  -- users may have made tables of their own in the schema, which are dumped anyway
+		  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
+			WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::regclass AND d.objid OPERATOR(pg_catalog.=) c.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
+			  AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass AND e.extname OPERATOR(pg_catalog.=) 'clutch')
 		ORDER BY c.oid
 	LOOP
 		-- If a role was dropped, its OID is left as a number, which would mean

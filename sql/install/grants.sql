@@ -43,10 +43,15 @@ FROM (VALUES
 	('gateway', ARRAY['clutch.outbox_claim(integer,interval)', 'clutch.outbox_done(text,integer,integer,text,jsonb,boolean,interval,integer)', 'clutch.channel(text,text)', 'clutch.listen(text,text)', 'clutch.inbound(jsonb,text,jsonb)', 'clutch.outbound(jsonb,text)', 'clutch.now()', 'clutch.version()'])) AS g(grantee, functions)
 CROSS JOIN LATERAL unnest(g.functions) AS f(function)
 UNION ALL
--- Only the owner grants rights, as everywhere in PostgreSQL.
+-- Only the owner grants rights, as everywhere in PostgreSQL.  What users have made in the
+-- schema is theirs to grant, here and in table_grants.
 SELECT 'operator', p.oid::regprocedure
 FROM pg_catalog.pg_proc p
-WHERE p.pronamespace = 'clutch'::regnamespace AND p.prorettype <> 'trigger'::regtype
+WHERE p.pronamespace = 'clutch'::regnamespace
+  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+	WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	  AND d.refclassid = 'pg_catalog.pg_extension'::regclass AND e.extname = 'clutch')
+  AND p.prorettype <> 'trigger'::regtype
   AND p.prorettype <> 'internal'::regtype AND p.proname NOT LIKE E'grant\\_%'
   AND p.proname NOT IN ('revoke_agent', 'revoke_reader', 'revoke_operator', 'revoke_gateway', 'revoke_privilege', 'revoke_rights', 'filter_rows', 'count_more')
   -- calls contain what was made from secrets
@@ -123,6 +128,9 @@ UNION ALL
 SELECT g.grantee, c.oid::regclass, 'SELECT'
 FROM pg_catalog.pg_class c CROSS JOIN (VALUES ('reader'), ('operator')) AS g(grantee)
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = ANY ('{r,v,S}'::"char"[])
+  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid
+	WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+	  AND d.refclassid = 'pg_catalog.pg_extension'::regclass AND e.extname = 'clutch')
 UNION ALL
 SELECT g.grantee, 'clutch.events'::regclass, 'INSERT (envelope)'
 FROM (VALUES ('agent'), ('operator')) AS g(grantee)

@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(61);
+SELECT plan(63);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -159,6 +159,20 @@ SELECT is((SELECT string_agg(first, '; ') FROM shown), 'send(envelope); send(env
 SELECT is((SELECT sum(internal) + sum(uncommented) FROM shown), 0::numeric, 'with their purpose, and nothing that only the extension calls');
 SELECT cmp_ok((SELECT n FROM shown WHERE who = 'clutch_test_lois'), '<=', 80::bigint, 'an agent reads two screens');
 SELECT cmp_ok((SELECT n FROM shown WHERE who <> 'clutch_test_lois'), '>', (SELECT n + 20 FROM shown WHERE who = 'clutch_test_lois'), 'an operator has more to call');
+
+-- What users have made in the schema is granted to nobody.
+CREATE ROLE clutch_test_other;
+CREATE TABLE clutch.own_copy (note text);
+ALTER TABLE clutch.own_copy OWNER TO clutch_test_other;
+CREATE PROCEDURE clutch.own_procedure() LANGUAGE sql AS '';
+CREATE FUNCTION clutch.own_function() RETURNS integer LANGUAGE sql AS 'SELECT 1';
+SELECT is(pg_temp.fault($$ SELECT clutch.grant_operator('clutch_test_lois'), clutch.grant_reader('clutch_test_lois') $$), 'none', 'tables and procedures of users in the schema are not in the way of grants');
+SELECT is((SELECT count(*) FROM pg_class c, aclexplode(c.relacl) a WHERE c.oid = 'clutch.own_copy'::regclass AND a.grantee = 'clutch_test_lois'::regrole)
+	+ (SELECT count(*) FROM pg_proc p, aclexplode(p.proacl) a WHERE p.oid = 'clutch.own_function()'::regprocedure AND a.grantee = 'clutch_test_lois'::regrole), 0::bigint, 'nor granted');
+DROP TABLE clutch.own_copy;
+DROP PROCEDURE clutch.own_procedure();
+DROP FUNCTION clutch.own_function();
+DROP ROLE clutch_test_other;
 
 SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'clutch.orchestrator must be an agent');
 

@@ -191,13 +191,14 @@ $node->safe_psql('granted', q{
 	SELECT clutch.grant_agent('app', 'agent:ken');
 	SELECT clutch.grant_reader('auditor');
 	CREATE VIEW mine AS SELECT task_id, status FROM clutch.tasks;
+	CREATE TABLE clutch.my_notes (note text);
 	ALTER EXTENSION clutch UPDATE;
 });
 my $missing = q{SELECT string_agg(g.function::text, ', ') FROM clutch.function_grants g WHERE g.grantee = '%s' AND NOT has_function_privilege('%s', g.function, 'EXECUTE')};
 is($node->safe_psql('granted', sprintf($missing, 'agent', 'app')), '', 'the role of an agent may call all that agents may');
 is($node->safe_psql('granted', sprintf($missing, 'reader', 'auditor')), '', 'a reader all that readers may');
 is($node->safe_psql('granted', q{SELECT string_agg(oid::regclass::text, ', ') FROM pg_class WHERE relnamespace = 'clutch'::regnamespace AND relkind IN ('r', 'v', 'S')
-	AND NOT has_table_privilege('auditor', oid, 'SELECT')}), '', 'and reads every table and view');
+	AND NOT has_table_privilege('auditor', oid, 'SELECT')}), 'clutch.my_notes', 'and reads every table and view of the extension');
 is($node->safe_psql('granted', q{SELECT count(*) FROM pg_init_privs i, unnest(i.initprivs) a WHERE a::text ~ '^(app|auditor)='}), '0',
 	'none of these grants is taken for one of the extension, so pg_dump keeps them');
 is($node->safe_psql('granted', 'SELECT count(*) FROM mine'), '0', 'a view of a user on clutch.tasks is still there');
