@@ -207,6 +207,13 @@ FROM pg_catalog.pg_class c
 CROSS JOIN LATERAL pg_catalog.pg_identify_object('pg_class'::regclass, c.oid, 0) AS o
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'S') AND c.relpersistence <> 'p'
 UNION ALL
+SELECT 'NOT_HEAP', pg_catalog.format('%s has the access method %s, but the library writes rows as heap does', c.oid::regclass, a.amname) COLLATE "default",
+	   pg_catalog.format('ALTER TABLE %s SET ACCESS METHOD heap;', c.oid::regclass) COLLATE "default"
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
+JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'r'
+UNION ALL
 SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional column %I, so nothing can be sent', a.attname) COLLATE "default",
 	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
 FROM pg_catalog.pg_attribute a

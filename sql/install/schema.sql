@@ -1,5 +1,8 @@
 \echo Use "CREATE EXTENSION clutch" to load this file. \quit
 
+-- The library reads and writes rows by the functions of heap.
+SET LOCAL default_table_access_method = heap;
+
 -- This fails if the schema exists: the extension would adopt whatever is in it.
 CREATE SCHEMA clutch;
 REVOKE ALL ON SCHEMA clutch FROM PUBLIC;

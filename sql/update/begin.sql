@@ -5,6 +5,9 @@
 -- Names and operators mean PostgreSQL's own, whatever the owner has put in the schema.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+-- The library reads and writes rows by the functions of heap.
+SET LOCAL default_table_access_method = heap;
+
 -- Nobody may read or write meanwhile.  All tables are locked before anything is done,
 -- so that an update that must wait, or is chosen to end a deadlock, has done nothing yet.
 DO $$

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(43);
+SELECT plan(45);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -112,6 +112,12 @@ SELECT is((SELECT string_agg(code || ': ' || hint, ' ' ORDER BY hint) FROM clutc
 	'NOT_LOGGED: ALTER SEQUENCE clutch.event_seq SET LOGGED; NOT_LOGGED: ALTER TABLE clutch.events SET LOGGED;',
 	'tables and sequences that a crash would empty');
 SELECT is(pg_temp.mend(), 'sound', 'the hints repair it');
+
+CREATE ACCESS METHOD heap_too TYPE TABLE HANDLER heap_tableam_handler;
+ALTER TABLE clutch.pause SET ACCESS METHOD heap_too;
+SELECT is((SELECT string_agg(code || ': ' || hint, ' ') FROM clutch.check()), 'NOT_HEAP: ALTER TABLE clutch.pause SET ACCESS METHOD heap;', 'a table that the library cannot write');
+SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
+DROP ACCESS METHOD heap_too;
 
 -- ------------------------------------------------------------------ columns
 ALTER TABLE clutch.events ADD COLUMN "My note" text;

@@ -78,14 +78,17 @@ foreach my $version (qw(0.1.0 0.2.0))
 # Default privileges of the role that creates it, and settings of the session, make no difference.
 $node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', (map { "CREATE DATABASE $_" } qw(odd odd_0_1_0 odd_0_2_0)),
 	map { "ALTER DATABASE $_ SET standard_conforming_strings = off" } qw(odd odd_0_1_0 odd_0_2_0);
+$node->safe_psql($_, "CREATE ACCESS METHOD heap_too TYPE TABLE HANDLER heap_tableam_handler; ALTER DATABASE $_ SET default_table_access_method = heap_too") foreach qw(odd odd_0_1_0 odd_0_2_0);
 my $defaults = join ';', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app_default" } qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
 $node->safe_psql('odd', "$defaults; CREATE EXTENSION clutch");
-$node->safe_psql("odd_$_->[0]", "CREATE EXTENSION clutch VERSION '$_->[1]'; $defaults; ALTER EXTENSION clutch UPDATE") foreach ([ '0_1_0', '0.1.0' ], [ '0_2_0', '0.2.0' ]);
+$node->safe_psql("odd_$_->[0]", "SET default_table_access_method = heap; CREATE EXTENSION clutch VERSION '$_->[1]'; RESET default_table_access_method; $defaults; ALTER EXTENSION clutch UPDATE") foreach ([ '0_1_0', '0.1.0' ], [ '0_2_0', '0.2.0' ]);
 foreach my $db (qw(odd odd_0_1_0 odd_0_2_0))
 {
 	my %odd = map { $_ => 1 } split /\n/, catalog_of($db);
 	is(join("\n", grep { !$odd{$_} } sort keys %fresh), '', "$db: where roles get privileges by default, the same is made");
 	is(join("\n", grep { !$fresh{$_} } sort keys %odd), '', 'and they get none');
+	is($node->safe_psql($db, q{SELECT string_agg(c.oid::regclass::text, ' ' ORDER BY c.relname) FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'heap_too'
+		AND c.relnamespace = 'clutch'::regnamespace}), '', 'the tables are those of heap');
 }
 
 # --------------------------------------------------------------------- owners
