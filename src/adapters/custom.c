@@ -30,13 +30,22 @@ static bool
 custom_has_more_power(Oid caller, Oid owner)
 {
 	const Oid	powers[] = {
-		ROLE_PG_EXECUTE_SERVER_PROGRAM, ROLE_PG_READ_SERVER_FILES, ROLE_PG_WRITE_SERVER_FILES, ROLE_PG_WRITE_ALL_DATA
+		ROLE_PG_EXECUTE_SERVER_PROGRAM, ROLE_PG_READ_SERVER_FILES, ROLE_PG_WRITE_SERVER_FILES,
+		ROLE_PG_READ_ALL_DATA, ROLE_PG_WRITE_ALL_DATA,
+#ifdef ROLE_PG_CREATE_SUBSCRIPTION
+		ROLE_PG_CREATE_SUBSCRIPTION,
+#endif
+#ifdef ROLE_PG_MAINTAIN
+		ROLE_PG_MAINTAIN,
+#endif
 	};
 
 	for (int i = 0; i < lengthof(powers); i++)
 		if (has_privs_of_role(caller, powers[i]) && !has_privs_of_role(owner, powers[i]))
 			return true;
-	return (has_bypassrls_privilege(caller) && !has_bypassrls_privilege(owner)) ||
+	/* a replication slot passes on whatever is written; CREATEDB is of no use within a transaction */
+	return (has_rolreplication(caller) && !has_rolreplication(owner)) ||
+		(has_bypassrls_privilege(caller) && !has_bypassrls_privilege(owner)) ||
 		(has_createrole_privilege(caller) && !has_createrole_privilege(owner));
 }
 

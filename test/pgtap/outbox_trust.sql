@@ -1,7 +1,7 @@
 -- What the authors of envelopes and of adapters get by way of a gateway: nothing that their
 -- roles may not do.
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(26);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gateway;
 CREATE ROLE clutch_test_eve;
@@ -131,7 +131,18 @@ RESET SESSION AUTHORIZATION;
 ALTER ROLE clutch_test_power NOBYPASSRLS CREATEROLE;
 SELECT is(fixture.writes_as_power(), 'refused', 'one that makes roles does not');
 RESET SESSION AUTHORIZATION;
-ALTER ROLE clutch_test_power NOCREATEROLE;
+ALTER ROLE clutch_test_power NOCREATEROLE REPLICATION;
+SELECT is(fixture.writes_as_power(), 'refused', 'one that may read the WAL does not');
+RESET SESSION AUTHORIZATION;
+ALTER ROLE clutch_test_power NOREPLICATION;
+SELECT clutch.grant_reader('clutch_test_eve'), clutch.grant_reader('clutch_test_dev') \g /dev/null
+GRANT pg_read_all_data TO clutch_test_power;
+SELECT is(fixture.writes_as_power(), 'refused', 'one that reads all tables of the database does not, although the owner of the function reads all of clutch');
+RESET SESSION AUTHORIZATION;
+REVOKE pg_read_all_data FROM clutch_test_power;
+SELECT clutch.revoke_reader('clutch_test_eve'), clutch.revoke_reader('clutch_test_dev') \g /dev/null
+SELECT is(fixture.writes_as_power(), 'runs', 'without these powers, it runs again');
+RESET SESSION AUTHORIZATION;
 GRANT pg_execute_server_program TO clutch_test_power;
 SELECT is(fixture.writes_as_power(), 'refused', 'nor one that runs programs');
 RESET SESSION AUTHORIZATION;
