@@ -27,7 +27,8 @@ CREATE TABLE clutch.registry_document (
 	document		jsonb NOT NULL,				-- as it was imported, without credentials
 	imported_at		timestamptz NOT NULL,
 	imported_by		text NOT NULL,
-	CONSTRAINT registry_document_pkey PRIMARY KEY (name)
+	CONSTRAINT registry_document_pkey PRIMARY KEY (name),
+	CONSTRAINT registry_document_object CHECK (jsonb_typeof(document) = 'object')	-- operators may write here
 );
 COMMENT ON TABLE clutch.registry_document IS
 	'the registries as they were imported; clutch.export_registry and clutch.install_rules read them';

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(185);
+SELECT plan(186);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -431,4 +431,5 @@ SELECT FROM clutch.revoke_agent('registry_import_agent', 'agent:basil');
 SELECT FROM clutch.revoke_operator('registry_import_operator');
 DROP OWNED BY registry_import_agent, registry_import_operator;
 DROP ROLE registry_import_agent, registry_import_operator;
+SELECT throws_ok($$ INSERT INTO clutch.registry_document VALUES ('odd', '[]', now(), 'postgres') $$, '23514', NULL, 'a registry written by hand is an object, too');
 SELECT * FROM finish();
