@@ -492,10 +492,14 @@ BEGIN
 			  UNION ALL
 			  SELECT 'pg_catalog.pg_proc'::regclass, p.oid, p.oid::regprocedure::text, p.proowner, 'FUNCTION',
 					 p.proacl
-			  FROM pg_catalog.pg_proc p WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace) AS m(class, oid, name, owner, kind, acl)
-		-- PUBLIC in any case, so that there are initial privileges
+			  FROM pg_catalog.pg_proc p WHERE p.pronamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace
+			  UNION ALL
+			  SELECT 'pg_catalog.pg_type'::regclass, t.oid, t.oid::regtype::text, t.typowner, 'TYPE', t.typacl
+			  FROM pg_catalog.pg_type t WHERE t.typnamespace OPERATOR(pg_catalog.=) 'clutch'::regnamespace) AS m(class, oid, name, owner, kind, acl)
+		-- PUBLIC in any case, so that there are initial privileges; but types remain those of PUBLIC
 		CROSS JOIN LATERAL (SELECT 0::oid UNION SELECT x.grantee FROM pg_catalog.aclexplode(m.acl) AS x) AS a(grantee)
 		WHERE a.grantee OPERATOR(pg_catalog.<>) m.owner
+		  AND NOT (m.kind OPERATOR(pg_catalog.=) 'TYPE' AND a.grantee OPERATOR(pg_catalog.=) 0)
 		  AND EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid
 			WHERE d.classid OPERATOR(pg_catalog.=) m.class AND d.objid OPERATOR(pg_catalog.=) m.oid AND d.deptype OPERATOR(pg_catalog.=) 'e'
 			  AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::regclass AND e.extname OPERATOR(pg_catalog.=) 'clutch')

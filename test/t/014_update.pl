@@ -79,7 +79,7 @@ foreach my $version (qw(0.1.0 0.2.0))
 $node->safe_psql('postgres', $_) foreach 'CREATE ROLE app_default', (map { "CREATE DATABASE $_" } qw(odd odd_0_1_0 odd_0_2_0)),
 	map { "ALTER DATABASE $_ SET standard_conforming_strings = off" } qw(odd odd_0_1_0 odd_0_2_0);
 $node->safe_psql($_, "CREATE ACCESS METHOD heap_too TYPE TABLE HANDLER heap_tableam_handler; ALTER DATABASE $_ SET default_table_access_method = heap_too") foreach qw(odd odd_0_1_0 odd_0_2_0);
-my $defaults = join ';', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app_default" } qw(TABLES SEQUENCES FUNCTIONS SCHEMAS);
+my $defaults = join ';', map { "ALTER DEFAULT PRIVILEGES GRANT ALL ON $_ TO app_default" } qw(TABLES SEQUENCES FUNCTIONS TYPES SCHEMAS);
 $node->safe_psql('odd', "$defaults; CREATE EXTENSION clutch");
 $node->safe_psql("odd_$_->[0]", "SET default_table_access_method = heap; CREATE EXTENSION clutch VERSION '$_->[1]'; RESET default_table_access_method; $defaults; ALTER EXTENSION clutch UPDATE") foreach ([ '0_1_0', '0.1.0' ], [ '0_2_0', '0.2.0' ]);
 foreach my $db (qw(odd odd_0_1_0 odd_0_2_0))
@@ -89,6 +89,8 @@ foreach my $db (qw(odd odd_0_1_0 odd_0_2_0))
 	is(join("\n", grep { !$fresh{$_} } sort keys %odd), '', 'and they get none');
 	is($node->safe_psql($db, q{SELECT string_agg(c.oid::regclass::text, ' ' ORDER BY c.relname) FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'heap_too'
 		AND c.relnamespace = 'clutch'::regnamespace}), '', 'the tables are those of heap');
+	is($node->safe_psql($db, q{SELECT string_agg(pg_describe_object(s.classid, s.objid, s.objsubid), ', ') FROM pg_shdepend s JOIN pg_database d ON d.oid = s.dbid
+		WHERE d.datname = current_database() AND s.refobjid = 'app_default'::regrole AND s.classid <> 'pg_default_acl'::regclass}), '', 'and nothing is in the way of dropping the role');
 }
 
 # --------------------------------------------------------------------- owners

@@ -36,7 +36,7 @@ SELECT 'policy', r.relname || '.' || p.polname, concat_ws(' ', p.polcmd, p.polpe
 UNION ALL
 SELECT 'sequence', r.relname, concat_ws(' ', s.seqtypid::regtype::text, s.seqstart, s.seqincrement, s.seqmin, s.seqmax, s.seqcache, s.seqcycle) FROM relation r JOIN pg_sequence s ON s.seqrelid = r.oid
 UNION ALL
-SELECT 'type', t.typname, concat_ws(' ', t.typtype, t.typcategory, t.typowner::regrole::text, t.typacl::text) FROM pg_type t WHERE t.typnamespace = 'clutch'::regnamespace AND t.typname !~ '^_'
+SELECT 'type', t.typname, concat_ws(' ', t.typtype, t.typcategory, t.typowner::regrole::text, nullif(t.typacl, acldefault('T', t.typowner))::text) FROM pg_type t WHERE t.typnamespace = 'clutch'::regnamespace AND t.typname !~ '^_'
 UNION ALL
 SELECT 'function', p.oid::regprocedure::text, concat_ws(' ', pg_get_functiondef(p.oid), p.prorows, p.procost, p.proowner::regrole::text, pg_get_function_result(p.oid),
 	(SELECT string_agg(a::text, ' ' ORDER BY a::text) FROM unnest(p.proacl) a)) FROM routine p
@@ -49,6 +49,8 @@ WHERE (d.classoid = 'pg_class'::regclass AND d.objoid IN (SELECT oid FROM relati
 UNION ALL
 SELECT 'initial privileges', pg_describe_object(i.classoid, i.objoid, i.objsubid), (SELECT string_agg(a::text, ' ' ORDER BY a::text) FROM unnest(i.initprivs) a)
 FROM pg_init_privs i JOIN member m ON m.classid = i.classoid AND m.objid = i.objoid
+-- what is revoked from others leaves types as they are by default
+WHERE NOT (i.classoid = 'pg_type'::regclass AND i.initprivs = (SELECT acldefault('T', t.typowner) FROM pg_type t WHERE t.oid = i.objoid))
 UNION ALL
 SELECT 'dumped', c.config::regclass::text, c.condition FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS c(config, condition) WHERE e.extname = 'clutch'
 UNION ALL
