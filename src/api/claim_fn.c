@@ -106,6 +106,8 @@ clutch_claim(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
+	/* a first claim passes over tasks that cannot be accepted, but this is not because of them */
+	rows_require_writable();
 	/* the roster has the place unless the agent is not registered */
 	roster = roster_get();
 	place = roster_find(roster, agent_id);

@@ -12,6 +12,7 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "base/rows.h"
 #include "base/rows_part.h"
 #include "base/wait.h"
@@ -23,7 +24,13 @@
 void
 rows_require_writable(void)
 {
-	PreventCommandIfReadOnly("a change of the state of clutch");
+	if (XactReadOnly)
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot change the state of clutch in a read-only transaction"),
+				 RecoveryInProgress() ?
+				 errhint("This server is a standby. Connect to the primary, for example with target_session_attrs=read-write.") :
+				 errhint("Begin the transaction with READ WRITE, and look at default_transaction_read_only.")));
 	PreventCommandIfParallelMode("a change of the state of clutch");
 	rows_expect_writing();
 }

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/savepoint.h"
+#include "commands/trigger.h"
 #include "flow/agenda.h"
 #include "flow/claim.h"
 #include "flow/displace.h"
@@ -128,6 +129,7 @@ claim_take_back(Claim *claim, Slice task_id)
 /*
  * Passes over a task that cannot be accepted, so that it does not keep the
  * agent from the others.  A claim that finds nothing else looks at it again.
+ * Where no event is admitted, it is not because of the task.
  */
 static void
 claim_fail(Slice task_id, ErrorData *error, void *arg)
@@ -137,7 +139,8 @@ claim_fail(Slice task_id, ErrorData *error, void *arg)
 	claim_take_back(claim, task_id);
 	if (claim_has_failed(claim, task_id))
 		return;
-	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED)
+	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED ||
+		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)
 		ReThrowError(error);
 	claim->failed = slice_list_add(claim->failed, task_id);
 	ereport(WARNING,

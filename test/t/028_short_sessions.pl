@@ -82,6 +82,9 @@ sql(q{CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAIS
 	SET clutch.tick_batch = 1;
 	SELECT clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:wim', 'capabilities', '[{"id": "skill:w"}]'::jsonb,
 		'limits', '{"max_concurrency": 9}'::jsonb))});
+# a first claim does not pass over tasks because of its own transaction
+like(($node->psql('postgres', "BEGIN; SET $_; SELECT clutch.claim('agent:ken', 9)"))[2], qr/ERROR:  (cannot change the state|the envelope was not admitted)/, "no claim with $_")
+	foreach 'transaction_read_only = on', 'session_replication_role = replica';
 is(sql(q{SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:ken', 9)}), 'task:get2', 'the first claim of a session passes over what is refused');
 until_true('SELECT clutch.tick()', q{SELECT count(*) = 1 FROM clutch.tasks WHERE run_id = 'run:wait' AND status = 'assigned'}, 'the other waiting task is given out');
 until_true('SELECT clutch.tick()', q{SELECT count(*) = 2 FROM clutch.events WHERE type = 'chat.system' AND task_id ~ 'heard'}, 'the other senders are told');
