@@ -12,17 +12,40 @@
 #include "protocol/identifier.h"
 #include "utils/fmgrprotos.h"
 
+/* stands before a number; no text contains it, so no number is taken for an ID of ours */
+#define NUMBER_MARK	'\0'
+
 Slice
 translation_native_bytes(const Json *native)
 {
-	char	   *number;
+	StringInfoData number;
 
 	if (native->kind == JSON_TEXT)
 		return native->text;
 	if (native->kind != JSON_NUMBER)
 		return SLICE_NONE;
-	number = DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(native->number))));
-	return slice_of_cstring(psprintf("#%s", number));
+	initStringInfo(&number);
+	appendStringInfoChar(&number, NUMBER_MARK);
+	appendStringInfoString(&number, DatumGetCString(DirectFunctionCall1(numeric_out, DirectFunctionCall1(numeric_trim_scale, NumericGetDatum(native->number)))));
+	return (Slice) {number.data, number.len};
+}
+
+/*
+ * Returns the bytes that are hashed for a native identifier.  A number is hashed with "#" before
+ * it, as in all IDs that are in logs, so a text that begins with "#" gets another one.
+ */
+static Slice
+translation_hashed(Slice native)
+{
+	StringInfoData hashed;
+	bool		is_number = native.len > 0 && native.s[0] == NUMBER_MARK;
+
+	if (!is_number && (native.len == 0 || native.s[0] != '#'))
+		return native;
+	initStringInfo(&hashed);
+	appendStringInfoChar(&hashed, '#');
+	appendBinaryStringInfo(&hashed, native.s + (is_number ? 1 : 0), native.len - (is_number ? 1 : 0));
+	return (Slice) {hashed.data, hashed.len};
 }
 
 Slice
@@ -49,8 +72,8 @@ translation_derive(const Translation *t, const Json *envelope, const char *prefi
 	Slice		scope = translation_native(t, "scope");
 	CryptoHash	hash = t->seed;
 	Slice		parts[] = {
-		slice_present(scope) ? scope : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
-		slice_present(within) ? within : SLICE_OF(""), native
+		slice_present(scope) ? translation_hashed(scope) : SLICE_OF(""), slice_of_cstring(prefix), slice_of_cstring(kind),
+		slice_present(within) ? within : SLICE_OF(""), translation_hashed(native)
 	};
 
 	identifier_hash(&hash, parts, lengthof(parts));

@@ -38,13 +38,12 @@ typedef struct Translation
 extern void translation_begin(Translation *t);
 
 /*
- * Returns a native identifier of the envelope that is being completed, as the
- * bytes that are hashed, or an absent slice.  The number 1 and the text "1"
- * differ.
+ * Returns a native identifier of the envelope that is being completed, as
+ * bytes, or an absent slice.  A number differs from every text.
  */
 extern Slice translation_native(const Translation *t, const char *field);
 
-/* Returns the bytes of any native identifier that are hashed, or an absent slice. */
+/* Returns the bytes of any native identifier, or an absent slice. */
 extern Slice translation_native_bytes(const Json *native);
 
 /*

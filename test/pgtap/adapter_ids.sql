@@ -1,7 +1,7 @@
 -- Envelopes of one document have different IDs, also if the dialect gives one ID to several things in it.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/recorded.sql
-SELECT plan(29);
+SELECT plan(30);
 
 SELECT fixture.agent('worker', 999, ARRAY['skill:x', 'tool:search', 'tool:shout']);
 
@@ -107,5 +107,8 @@ CREATE TABLE shared AS SELECT s.adapter, s.document, pg_temp.shared(s.document, 
 SELECT is((SELECT count(*)::int FROM shared WHERE n < 0) * 20 < (SELECT count(*)::int FROM shared), true, 'hardly any of which is refused');
 SELECT is((SELECT string_agg(DISTINCT adapter, ', ' ORDER BY adapter) FROM shared WHERE n >= 0), 'a2a, autogen, crewai, langgraph, map, mcp', 'of every dialect that has several IDs in a document');
 SELECT is((SELECT string_agg(adapter || ' ' || document::text, E'\n') FROM (SELECT * FROM shared WHERE n > 0 LIMIT 3) AS s), NULL, 'have envelopes with different IDs');
+
+SELECT is((SELECT count(DISTINCT e ->> 'id')::int FROM (VALUES ('1'::jsonb), ('"1"'), ('"#1"'), ('"##1"')) AS v(id),
+	LATERAL clutch.inbound(jsonb_build_object('jsonrpc', '2.0', 'id', v.id, 'method', 'tools/call', 'params', '{"name": "clutch.send", "arguments": {"payload": {"text": "a"}}}'::jsonb), 'mcp', '{"agent_id": "agent:ui", "session": "q"}') AS e), 4, 'a number and the texts that look like one are different IDs');
 
 SELECT * FROM finish();
