@@ -245,7 +245,7 @@ credential_is_jwt(Slice text)
 		return false;
 	for (int i = 0; i < text.len; i++)
 		dots += text.s[i] == '.';
-	return dots == 2;
+	return dots == 2 || dots == 4;	/* the latter if it is encrypted */
 }
 
 /*
@@ -291,7 +291,8 @@ credential_is_aws(Slice text)
  * Is it a key that begins with a provider's prefix, followed by at least 16
  * bytes, or by as many as all keys of the provider have?  Names of languages
  * begin with "sk-", too, so what follows must be random.  Only the keys of
- * webhooks contain slashes.  The text must not be empty.
+ * webhooks contain slashes, and only those of GitLab dots.  The text must not
+ * be empty.
  */
 static bool
 credential_is_marked(Slice text)
@@ -308,24 +309,34 @@ credential_is_marked(Slice text)
 	for (const char *const *mark = marks; *mark != NULL; mark++)
 		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
 			return text.len >= (int) strlen(*mark) + 16 &&
-				credential_span(text, (*mark)[0] == 'w' ? "-_+/=" : "-_+=") == text.len;
+				credential_span(text, (*mark)[0] == 'w' ? "-_+/=" : (*mark)[1] == 'l' ? "-_+=." : "-_+=") == text.len;
 	return credential_is_aws(text);
 }
 
 /*
- * Does the text contain a private key in PEM format?  Mentioning only the
- * first line of one does not count, and neither does its last line.
+ * Does the text contain a private key in PEM format, or in that of PGP?
+ * Mentioning only the first line of one does not count, and neither does its
+ * last line.
  */
 static bool
 credential_has_key(Slice text)
 {
 	static const char begin[] = "-----BEGIN ";
 	static const char key[] = "PRIVATE KEY-----";
+	static const char pgp[] = "PRIVATE KEY BLOCK-----";
 	const char *end = text.s + text.len;
 	const char *first = memmem(text.s, text.len, begin, sizeof(begin) - 1);
-	const char *found = first != NULL ? memmem(first, end - first, key, sizeof(key) - 1) : NULL;
+	const char *found = NULL;
+	int			len = sizeof(key);
 
-	return found != NULL && (first == text.s || end - found >= 2 * (int) sizeof(key));
+	if (first != NULL)
+		found = memmem(first, end - first, key, sizeof(key) - 1);
+	if (first != NULL && found == NULL)
+	{
+		found = memmem(first, end - first, pgp, sizeof(pgp) - 1);
+		len = sizeof(pgp);
+	}
+	return found != NULL && (first == text.s || end - found >= 2 * len);
 }
 
 /*

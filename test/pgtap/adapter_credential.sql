@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(54);
+SELECT plan(59);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -110,6 +110,16 @@ SELECT results_eq(
 SELECT throws_like(
 	$$ SELECT clutch.card_of('{"name": "Ken", "description": "d", "version": "1.0.0", "capabilities": {}, "skills": [], "url": "https://user:secret@host/a2a"}') $$,
 	'%"/url": it is missing', 'one that is required is missing then');
+
+SELECT is(e #> '{meta,http,dropped}', '["/data/note"]', what || ' is dropped')
+FROM (VALUES
+	('a routable token of GitLab', 'glpat-Zx9kQ2mT7vB4nL8pR1wY6cF3hJ5sD0aGbHcJdKeLf.01.0z1a2b3c4'),
+	('an encrypted JWT', 'eyJhbGciOiJSU0EtT0FFUCIsImVuYyI6IkEyNTZHQ00ifQ.OKOawDo13gRp2ojaHV7LFpZcgV7T6DVZKTyKOMTYUmKoTCVJRgckCL9k.48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rpYIzOeDQz7TALvtu6UG9oMo4vpzs9tX.XFBoMYUZodetZdvTiFvSkQ'),
+	('an encrypted JWT without a key', 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..48V1_ALb6US04U3b.5eym8TW_c8SuK0ltJ3rpYIzOeDQz7TALvtu6UG9oMo4vpzs9tX.XFBoMYUZodetZdvTiFvSkQ'),
+	('a private key of PGP', E'-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBF0abcdefghijklmnopqrstuvwxyz0123456789\n=abcd\n-----END PGP PRIVATE KEY BLOCK-----')) AS v(what, note),
+	LATERAL clutch.inbound(jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't', 'data', jsonb_build_object('note', note)), 'http') AS e;
+SELECT is(e #> '{meta,http,dropped}', NULL, 'the first line of a key of PGP is none')
+FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"note": "It begins with -----BEGIN PGP PRIVATE KEY BLOCK-----"}}', 'http') AS e;
 
 SELECT * FROM finish();
 ROLLBACK;
