@@ -215,6 +215,16 @@ take_if_empty(Json *envelope, const char *path)
 		(void) json_take(envelope, path);
 }
 
+/* Did blob_mark write these notes?  Senders may have a member of that name for something else. */
+static bool
+are_references(const Json *notes)
+{
+	for (int i = 0; i < notes->n; i++)
+		if (notes->items[i]->kind != JSON_TEXT || !slice_present(artifact_digest_of(notes->items[i]->text)))
+			return false;
+	return notes->n > 0;
+}
+
 List *
 blob_unmark(Json *envelope, const char *adapter)
 {
@@ -222,7 +232,7 @@ blob_unmark(Json *envelope, const char *adapter)
 	const Json *notes = json_get_kind(envelope, path, JSON_ARRAY);
 	List	   *references = NIL;
 
-	if (notes == NULL)
+	if (notes == NULL || !are_references(notes))
 		return NIL;
 	notes = json_take(envelope, path);
 	/*
@@ -232,11 +242,8 @@ blob_unmark(Json *envelope, const char *adapter)
 	take_if_empty(envelope, "/meta");
 	for (int i = 0; i < notes->n && i < BLOB_MOST; i++)
 	{
-		Slice	   *reference;
+		Slice	   *reference = palloc(sizeof(Slice));
 
-		if (notes->items[i]->kind != JSON_TEXT || !slice_present(artifact_digest_of(notes->items[i]->text)))
-			continue;
-		reference = palloc(sizeof(Slice));
 		*reference = notes->items[i]->text;
 		references = lappend(references, reference);
 		take_attachment(envelope, *reference);

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter peer
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 22);
+SELECT plan((SELECT count(*)::int FROM outcome) + 23);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -41,5 +41,8 @@ SELECT is((SELECT concat_ws(' ', duplicate, late) FROM clutch.ingest(pg_temp.rep
 SELECT is(fixture.state('task_far'), 'completed agent:far 1', 'and ends the task');
 SELECT is((SELECT e -> 'to' FROM sample s, clutch.inbound(s.raw, 'peer', '{"agent_id": "agent:east", "to": "agent:ken"}') AS e), '[{"agent_id": "agent:ken"}]', 'recipients of the context count for more');
 SELECT is((SELECT e -> 'to' FROM sample s, clutch.inbound(s.raw, 'peer', '{"agent_id": "agent:east"}') AS e), (SELECT s.raw -> 'to' FROM sample s), 'those of a request are its own otherwise');
+
+SELECT is(clutch.outbound(e, 'peer'), e, 'what a sender calls "blobs" stays if it refers to no artifacts')
+FROM clutch.envelope('chat.message', 'agent:ui', id => 'msg_1', run_id => 'run:1', thread_id => 'thread:1', payload => '{"text": "x"}', meta => '{"peer": {"blobs": ["x"], "k": 1}}') AS e;
 
 SELECT * FROM finish();
