@@ -109,6 +109,9 @@ agent_json_outbound(const Adapter *self, const Json *envelope)
 	Json	   *agents = is_listed ? json_new_array() : json_new_object();
 	Json	   *document;
 
+	/* without its type, the payload would be taken for a card; a task.timeout comes back as a task.error */
+	if (message_type_is_internal(type) && type != MSG_TASK_TIMEOUT)
+		adapter_unsupported(self, envelope);
 	if (card == NULL || (type != MSG_AGENT_REGISTER && type != MSG_AGENT_UPDATE))
 		card = sender;
 	json_put(sender, "/agent_id", json_get(envelope, "/from/agent_id"));

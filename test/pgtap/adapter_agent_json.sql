@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter agent_json
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 10);
+SELECT plan((SELECT count(*)::int FROM outcome) + 11);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -21,4 +21,7 @@ SELECT is(fixture.fault($$SELECT clutch.inbound('{"version": "3.0", "agents": {"
 SELECT is(fixture.fault($$SELECT clutch.inbound('{"name": "Some One", "version": "one", "description": "y"}')$$), 'KL014 WRONG_FORMAT /name', 'a name has no blanks');
 SELECT is((SELECT clutch.inbound(clutch.outbound(e, 'agent_json'), 'agent_json') #>> '{payload,agent_id}' FROM clutch.envelope('agent.register', 'agent:Some One', payload => '{"v": "clutch/0.1", "agent_id": "agent:Some One", "capabilities": [{"id": "skill:x", "version": "^1.0"}]}') AS e),
 	'agent:Some One', 'but the ID of an agent may have them, and comes back');
+SELECT throws_ok($$SELECT clutch.outbound('{"v": "clutch/0.1", "id": "msg_1", "run_id": "run:1", "thread_id": "thr_1", "type": "routing.failure", "ts": "2026-01-02T03:04:05.000000Z", "from": {"agent_id": "agent:ui"},
+	"to": [{"agent_id": "agent:ken"}], "task_id": "task:3", "payload": {"code": "INTERNAL", "message": "m", "retryable": false}}', 'agent_json')$$, '0A000', NULL, 'a failure of routing has no form that could be read');
+
 SELECT * FROM finish();
