@@ -155,11 +155,11 @@ BEGIN
 			MESSAGE = format('invalid name of a secret "%s"', set_endpoint_secret.name),
 			DETAIL = '[{"argument": "name", "code": "WRONG_FORMAT"}]',
 			HINT = 'A name begins with a lower-case letter, and consists of at most 63 lower-case letters, digits, hyphens and underscores.';
-	ELSIF set_endpoint_secret.value ~ E'[\r\n]' OR set_endpoint_secret.value = '' THEN
+	ELSIF set_endpoint_secret.value !~ '^[\x20-\x7e]+$' THEN	-- as in the values of headers
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = 'invalid secret',
 			DETAIL = '[{"argument": "value", "code": "WRONG_FORMAT"}]',
-			HINT = 'A secret is one line of text that is not empty; NULL removes it.';
+			HINT = 'A secret consists of printable ASCII characters, and is not empty; NULL removes it.';
 	ELSIF NOT clutch.secret_can_sign(set_endpoint_secret.value)
 		  AND (set_endpoint_secret.value ^@ 'whsec_' OR EXISTS (SELECT FROM clutch.endpoint e WHERE e.signing_secret = set_endpoint_secret.name)) THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',

@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(197);
+SELECT plan(201);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,6 +108,10 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$SELECT clutch.set_endpoint_secret('Hook', 'x')$$, '22023 WRONG_FORMAT name'),
 	($$SELECT clutch.set_endpoint_secret(NULL, 'x')$$, '22004 NULL_VALUE name'),
 	($$SELECT clutch.set_endpoint_secret('hook', E'a\nb')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', E'a\tb')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', E'a\x7f')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'café')$$, '22023 WRONG_FORMAT value'),
+	($$SELECT clutch.set_endpoint_secret('fresh', 'Bearer ~!"x')$$, 'no error'),
 	($$SELECT clutch.set_endpoint_secret('hook', NULL)$$, '2BP01 SECRET_IN_USE name'),
 	-- what cannot sign
 	($$SELECT clutch.set_endpoint_secret('hook', 'Bearer s3cret')$$, '22023 WRONG_FORMAT value'),
