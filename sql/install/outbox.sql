@@ -208,6 +208,12 @@ CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url
 	AS $$
 DECLARE
 	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = endpoints_of.agent_id);
+	-- The URL of the first interface is in "endpoints".  The adapter writes JSON-RPC, which other bindings do not understand.
+	first_interface jsonb := coalesce(card #> '{meta,a2a,supportedInterfaces,0}', CASE WHEN card #> '{meta,a2a,supportedInterfaces}' IS NULL
+		THEN jsonb_build_object('protocolBinding', card #> '{meta,a2a,preferredTransport}', 'protocolVersion', card #> '{meta,a2a,protocolVersion}') END);
+	speaks boolean := coalesce(first_interface ->> 'protocolBinding', 'JSONRPC') = 'JSONRPC';
+	interface jsonb := CASE WHEN speaks THEN first_interface
+		ELSE jsonb_path_query_first(card, '$.meta.a2a.supportedInterfaces[*] ? (@.protocolBinding == "JSONRPC")') END;
 BEGIN
 	IF endpoints_of.agent_id IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
@@ -223,13 +229,15 @@ BEGIN
 		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7) COLLATE "C"), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
 			   a.url, d.adapter, endpoints_of.agent_id,
 			   CASE d.adapter WHEN 'a2a' THEN nullif(
-					CASE WHEN coalesce(card #>> '{meta,a2a,supportedInterfaces,0,protocolVersion}',
-						CASE WHEN card #> '{meta,a2a,supportedInterfaces}' IS NULL THEN card #>> '{meta,a2a,protocolVersion}' END) LIKE '0.%'
+					CASE WHEN interface ->> 'protocolVersion' LIKE '0.%'
 						THEN '{"A2A-Version": "0.3"}'::jsonb ELSE '{}' END ||
 					CASE WHEN card @> '{"meta": {"a2a": {"capabilities": {"streaming": true}}}}'
 						THEN '{"accept": "application/json, text/event-stream"}'::jsonb ELSE '{}' END, '{}') END
 		FROM (SELECT e.key, e.value ->> 'url'
 			  FROM jsonb_each(CASE WHEN jsonb_typeof(card -> 'endpoints') = 'object' THEN card -> 'endpoints' ELSE '{}' END) AS e
+			  WHERE speaks OR e.key <> 'a2a'
+			  UNION ALL
+			  SELECT 'a2a', interface ->> 'url' WHERE NOT speaks
 			  UNION ALL
 			  SELECT card #>> '{meta,agent_json,invocation,type}', card #>> '{meta,agent_json,invocation,url}') AS a(kind, url)
 		JOIN (VALUES ('clutch', 'peer'), ('a2a', 'a2a'), ('mcp', 'mcp'), ('http', 'http')) AS d(kind, adapter) ON d.kind = a.kind

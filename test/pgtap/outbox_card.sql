@@ -1,6 +1,6 @@
 -- Endpoints that cards name: an operator makes them, and nothing is called before.
 \ir ../fixtures/tap.sql
-SELECT plan(19);
+SELECT plan(23);
 
 SELECT clutch.import_card('{"name": "Recipe Agent", "description": "Reads recipes", "version": "1.0.0", "supportedInterfaces": [{"url": "https://recipes.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "parse", "name": "Parse", "description": "Parses", "tags": ["recipe"]}]}') \g /dev/null
@@ -25,6 +25,20 @@ SELECT is((SELECT headers FROM clutch.endpoints_of('agent:live-agent')), '{"acce
 SELECT clutch.import_card('{"name": "New Agent", "description": "Streams", "version": "1.0.0", "supportedInterfaces": [{"url": "https://new.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {"streaming": true}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
 SELECT is((SELECT headers FROM clutch.endpoints_of('agent:new-agent')), '{"accept": "application/json, text/event-stream"}', 'in either version');
+-- the adapter writes JSON-RPC, which the other bindings do not understand
+CREATE FUNCTION pg_temp.bound(name text, VARIADIC interfaces jsonb[]) RETURNS TABLE (url text, headers jsonb) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.import_card(jsonb_build_object('name', bound.name, 'description', 'x', 'version', '1.0.0', 'supportedInterfaces', to_jsonb(interfaces), 'capabilities', '{}'::jsonb,
+		'defaultInputModes', '[]'::jsonb, 'defaultOutputModes', '[]'::jsonb, 'skills', '[]'::jsonb));
+	RETURN QUERY SELECT e.url, e.headers FROM clutch.endpoints_of('agent:' || bound.name) AS e;
+END $$;
+SELECT is((SELECT count(*) FROM pg_temp.bound('grpc', '{"url": "https://a.example/grpc", "protocolBinding": "GRPC", "protocolVersion": "1.0"}')), 0::bigint, 'an interface of another binding is left out');
+SELECT is((SELECT count(*) FROM pg_temp.bound('rest', '{"url": "https://a.example/rest", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"}')), 0::bigint, 'that of HTTP, too');
+SELECT fixture.answers($$SELECT * FROM pg_temp.bound('both', '{"url": "https://a.example/grpc", "protocolBinding": "GRPC", "protocolVersion": "1.0"}', '{"url": "https://a.example/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}')$$,
+	$$VALUES ('https://a.example/rpc', '{"A2A-Version": "0.3"}'::jsonb)$$, 'the first one of JSON-RPC is taken, with its version');
+SELECT clutch.import_card('{"name": "Old Grpc", "description": "Reads", "version": "1.0.0", "url": "https://old.example/grpc", "preferredTransport": "GRPC", "protocolVersion": "0.3.0",
+	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.endpoints_of('agent:old-grpc')), 0::bigint, 'the transport that a card of version 0.3 prefers counts as well');
 SELECT is((SELECT name FROM clutch.endpoints_of('agent:9 Odd/Name')), 'odd-name', 'a name that an endpoint may have');
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered');
 SELECT throws_ok('SELECT clutch.endpoints_of(NULL)', '22004', 'argument "agent_id" must not be null', 'no agent');
