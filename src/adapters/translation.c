@@ -382,17 +382,19 @@ translation_apply(const Translation *t, const Json *bearer, const Json *changes)
 
 /*
  * Returns the envelope for a document that was made from one that was never foreign, as if it had
- * come in without a session.  What an adapter notes of the session was unknown when the carrier was
- * written, so the carrier does not remove it.  Without an ID in the carrier, the ID is that of the
- * dialect, which belongs to the session.
+ * come in without a session and a number.  What an adapter notes of them was unknown when the
+ * carrier was written, so the carrier does not remove it.  Without an ID in the carrier, the ID is
+ * that of the dialect, which belongs to the session, or is told apart by the number.
  */
 static Json *
 translation_without_session(const Translation *t, const Json *raw, Json *bearer, const Json *changes)
 {
 	Json	   *context = json_copy_top(t->context);
+	bool		has_session = t->adapter->has_sessions && json_take(context, "/session") != NULL;
+	bool		has_number = json_take(context, "/seq") != NULL;
 	Json	   *own;
 
-	if (!t->adapter->has_sessions || json_take(context, "/session") == NULL)
+	if (!has_session && !has_number)
 		return bearer;
 	own = translation_apply(t, translation_bearer(t->adapter, t->adapter->inbound(t->adapter, raw, context)), changes);
 	return adapter_member(own, "/id") != NULL ? own : bearer;

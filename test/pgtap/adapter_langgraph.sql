@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 43);
+SELECT plan((SELECT count(*)::int FROM outcome) + 45);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -128,5 +128,13 @@ FROM (VALUES (1, 7), (2, 8), (3, 7)) AS v(n, seq),
 	LATERAL clutch.ingest('{"event": "values", "data": {"a": 3}, "id": "1"}', 'langgraph', jsonb_build_object('agent_id', 'agent:graph', 'task_id', 'task:numbers', 'seq', v.seq)) AS r;
 
 SELECT is_empty($$SELECT clutch.inbound('{"event": "end", "data": null}')$$, 'the end of a stream is left out');
+
+-- an envelope of ours that comes back is the same one with the number of its document
+SELECT is(r.duplicate, true, format('a %s of ours comes back with a number in the context as it was', type))
+FROM unnest('{task.request,chat.message}'::text[]) AS type,
+	LATERAL clutch.envelope(type, 'agent:ui', id => 'msg_seq_' || type, run_id => 'run:seq', thread_id => 'thread:seq', task_id => CASE WHEN type LIKE 'task.%' THEN 'task:seq' END,
+		payload => '{"text": "x"}') AS e,
+	LATERAL clutch.send(e) AS sent, LATERAL clutch.outbound(CASE WHEN sent.seq IS NOT NULL THEN e END, 'langgraph') AS d,
+	LATERAL clutch.ingest(d, 'langgraph', '{"seq": 3}') AS r;
 
 SELECT * FROM finish();
