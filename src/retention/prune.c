@@ -34,6 +34,13 @@
 /* maximum number of runs that are named in an audit event */
 #define MOST_NAMED		1000
 
+/*
+ * After so many locked runs or messages, a call ends.  Each may take as long as
+ * a delete waits for its locks, and perhaps the whole table is locked that
+ * refers to them.
+ */
+#define MOST_LOCKED		10
+
 /* ------------------------------------------------------------------- state */
 
 static void
@@ -183,8 +190,11 @@ prune_remove_all(Pruning *pruning)
 	}
 	foreach(cell, all)
 	{
-		ErrorData  *error = prune_try_units(pruning, list_make1(lfirst(cell)));
+		ErrorData  *error;
 
+		if (pruning->locked == MOST_LOCKED)
+			return;
+		error = prune_try_units(pruning, list_make1(lfirst(cell)));
 		if (error == NULL)
 			pruning->removed = lappend(pruning->removed, lfirst(cell));
 		else if (prune_is_locked(error))
@@ -280,7 +290,7 @@ prune_found(TimestampTz before, int max_events, PruneReport *report)
 /*
  * If users' rows refer to all that is found, another part of the log is tried
  * as well, since otherwise a session that calls once would always find the
- * same.
+ * same.  Where locks end the call, the time for that is used up.
  */
 PruneReport
 prune_batch(TimestampTz asked_before, int max_events)
@@ -289,7 +299,8 @@ prune_batch(TimestampTz asked_before, int max_events)
 	PruneReport report = {0};
 
 	savepoint_defer_no_deletes();
-	if (prune_found(before, max_events, &report) > 0 && report.events == 0 && candidates_jump(before))
+	if (prune_found(before, max_events, &report) > 0 && report.events == 0 &&
+		report.locked < MOST_LOCKED && candidates_jump(before))
 		(void) prune_found(before, max_events, &report);
 	return report;
 }

@@ -23,8 +23,8 @@ typedef struct PruneReport
 								 * kept, or absent */
 	int			referenced;		/* number of units that were kept because
 								 * users' rows refer to them, */
-	int			locked;			/* and because an open transaction has locked
-								 * some of their rows */
+	int			locked;			/* and, at least, because an open transaction
+								 * has locked some of their rows */
 } PruneReport;
 
 /*

@@ -212,8 +212,12 @@ worker_prune_step(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (worker_hold_extension() && epoch_has_begun())
 	{
+		PruneReport report;
+
 		worker_become_owner();
-		if (prune_batch(clock_now() - keep, PRUNE_STEP).events > 0)
+		report = prune_batch(clock_now() - keep, PRUNE_STEP);
+		worker_job_lacks_lock(&prune_job, report.locked > 0 && report.events == 0);
+		if (report.events > 0)
 		{
 			TimestampTz ended = GetCurrentTimestamp();
 
