@@ -164,6 +164,10 @@ typedef struct WholeStep
  * The role is the current one, which may be the owner of a SECURITY DEFINER
  * function that makes the call.  If it may not look up the names, it is the
  * owner of the extension.
+ *
+ * All the constraints are deferred afterwards.  If the transaction had set only
+ * some of them to IMMEDIATE while events are queued for others, this is undone:
+ * the mode of a constraint cannot be read.
  */
 static void
 savepoint_fire(List *constraints)
