@@ -140,6 +140,13 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 		WHERE d.due_since < clutch.now() - interval '1 minute'
 		HAVING count(*) > 0
 	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('messages whose senders cannot be told that nobody replied: %s, the first of which has been due since %s', count(*), min(x.due_since)),
+			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
+		FROM clutch.expiry x
+		WHERE x.due_since < clutch.now() - interval '1 minute'
+		HAVING count(*) > 0
+	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',
 			   pg_catalog.format('slot %s of %s is held by task %L, which does not run', s.slot_no, s.agent_id, s.task_id),
 			   'SELECT clutch.rebuild();'

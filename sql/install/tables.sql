@@ -299,6 +299,7 @@ CREATE TABLE clutch.expiry (
 	seq				bigint NOT NULL,		-- of the message
 	id				text COLLATE "C" NOT NULL,
 	run_id			text COLLATE "C" NOT NULL,
+	due_since		timestamptz,			-- of a message whose sender could not be told; due is when it is tried again
 	CONSTRAINT expiry_pkey PRIMARY KEY (due, seq)
 );
 CREATE INDEX expiry_id ON clutch.expiry (id, run_id);

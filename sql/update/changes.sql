@@ -24,6 +24,9 @@ SELECT pg_catalog.setval('clutch.copy_begun', 1) WHERE EXISTS (SELECT FROM clutc
 -- Since when a task that cannot be moved has been due.
 ALTER TABLE clutch.timer ADD COLUMN due_since timestamptz;
 
+-- Since when a message has been due whose sender cannot be told.
+ALTER TABLE clutch.expiry ADD COLUMN due_since timestamptz;
+
 -- Looks up with a single probe whether an agent has sent an event in a run.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);
@@ -445,6 +448,7 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
 					(SELECT min(due_since) FROM clutch.timer),
 					(SELECT min(due) FROM clutch.expiry),
+					(SELECT min(due_since) FROM clutch.expiry),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
@@ -770,6 +774,13 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
 		FROM clutch.timer d
 		WHERE d.due_since < clutch.now() - interval '1 minute'
+		HAVING count(*) > 0
+	UNION ALL
+		SELECT 'TIMER_OVERDUE',
+			   pg_catalog.format('messages whose senders cannot be told that nobody replied: %s, the first of which has been due since %s', count(*), min(x.due_since)),
+			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
+		FROM clutch.expiry x
+		WHERE x.due_since < clutch.now() - interval '1 minute'
 		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',

@@ -77,7 +77,7 @@
 	X(STEP, "step", 3) \
 	X(AWAITED, "awaited", 2) \
 	X(TIMER, "timer", 3) \
-	X(EXPIRY, "expiry", 4) \
+	X(EXPIRY, "expiry", 5) \
 	X(CONSEQUENCE, "consequence", 7) \
 	X(EPOCH, "epoch", 5) \
 	X(SCHEDULE, "schedule", 11) \

@@ -30,7 +30,8 @@ enum
 	Anum_expiry_seq,
 	Anum_expiry_id,
 	Anum_expiry_run_id,
-	Natts_expiry = Anum_expiry_run_id
+	Anum_expiry_due_since,
+	Natts_expiry = Anum_expiry_due_since
 };
 
 ROWS_CHECK_COLUMNS(Natts_expiry, EXPIRY);
@@ -59,6 +60,7 @@ expiry_insert(const Envelope *message, int64 seq)
 	values[Anum_expiry_seq - 1] = Int64GetDatum(seq);
 	column_put_text(values, nulls, Anum_expiry_id, message->id);
 	column_put_text(values, nulls, Anum_expiry_run_id, message->run_id);
+	nulls[Anum_expiry_due_since - 1] = true;
 	(void) rows_insert(TABLE_EXPIRY, values, nulls);
 	notify_due(message->orders.deadline);
 }
@@ -209,11 +211,15 @@ expiry_tell_next(void *arg)
 /* how long to leave a message alone whose sender cannot be told */
 #define PUT_OFF			USECS_PER_MINUTE
 
-/* Puts off the message that was taken last, and so keeps it from hiding others. */
+/*
+ * Puts off the message that was taken last, and so keeps it from hiding others.
+ * The row says since when it has really been due, for clutch.check().
+ */
 static void
 expiry_put_off(const ExpiryTurn *turn)
 {
 	Datum		values[Natts_expiry] = {TimestampTzGetDatum(turn->now + PUT_OFF), Int64GetDatum(turn->after_seq)};
+	TimestampTz due_since = turn->after_due;
 	bool		nulls[Natts_expiry] = {0};
 	ItemPointerData tid;
 	bool		found;
@@ -229,10 +235,13 @@ expiry_put_off(const ExpiryTurn *turn)
 		tid = rows_tid(&scan);
 		column_put_text(values, nulls, Anum_expiry_id, slice_copy(rows_text(&scan, Anum_expiry_id)));
 		column_put_text(values, nulls, Anum_expiry_run_id, slice_copy(rows_text(&scan, Anum_expiry_run_id)));
+		if (!rows_is_null(&scan, Anum_expiry_due_since))
+			due_since = rows_timestamp(&scan, Anum_expiry_due_since);
 	}
 	rows_end(&scan);
 	if (!found || !rows_delete_if_free(TABLE_EXPIRY, &tid))
 		return;
+	values[Anum_expiry_due_since - 1] = TimestampTzGetDatum(due_since);
 	(void) rows_insert(TABLE_EXPIRY, values, nulls);
 }
 

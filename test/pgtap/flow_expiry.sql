@@ -1,6 +1,6 @@
 -- A message with a TTL to which nobody replies: its sender is told (spec 003 5.1).
 \ir ../fixtures/tap.sql
-SELECT plan(22);
+SELECT plan(26);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 CREATE FUNCTION pg_temp.say(id text, kind text DEFAULT 'chat.message', whom text DEFAULT 'agent:ken', orders jsonb DEFAULT '{"ttl_ms": 10000}', sender text DEFAULT 'agent:ui')
@@ -50,3 +50,26 @@ SELECT is(pg_temp.told('msg_8'), 'chat.system agent:orchestrator {agent:ui} TIME
 -- a reply that comes too late is kept like any message
 SELECT pg_temp.say('msg_a8', orders => '{"reply_to": "msg_8"}', sender => 'agent:ken', whom => 'agent:ui') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg_a8'), 1::bigint, 'a late reply is kept');
+
+-- a sender that cannot be told, because a trigger of the user refuses
+CREATE FUNCTION fixture.refuses() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	RAISE EXCEPTION 'not now';
+END $$;
+CREATE TRIGGER refuses AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'chat.system') EXECUTE FUNCTION fixture.refuses();
+SET timezone = 'UTC';
+SET client_min_messages = error;
+SELECT pg_temp.say('msg_9') \g /dev/null
+SELECT fixture.at(220) \g /dev/null
+-- the first tick that meets the error fails, and those after it go on with the others
+DO $$ BEGIN PERFORM clutch.tick(); EXCEPTION WHEN raise_exception THEN NULL; END $$;
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(code || ' ' || detail, ', ') FROM clutch.check()), NULL, 'a message that is tried again is no fault for a minute');
+SELECT fixture.at(281), clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(code || ': ' || detail, ', ') FROM clutch.check()),
+	'TIMER_OVERDUE: messages whose senders cannot be told that nobody replied: 1, the first of which has been due since 2026-01-01 12:03:30+00',
+	'after that, check() reports it, though it has just been tried again');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_timer_overdue_seconds'), 71::double precision, 'and so do the metrics');
+DROP TRIGGER refuses ON clutch.events;
+SELECT fixture.at(350), clutch.tick() \g /dev/null
+SELECT is(pg_temp.told('msg_9'), 'chat.system agent:orchestrator {agent:ui} TIMEOUT msg_9 tr_1', 'when nothing is in the way any more, the sender is told');
