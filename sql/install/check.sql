@@ -66,6 +66,14 @@ CROSS JOIN LATERAL (
 		  ORDER BY o.due_at LIMIT 10001) AS o) AS d
 HAVING sum(d.calls) > 0
 UNION ALL
+-- Those that wait for a transaction come and go; one that fails for ever stays.
+SELECT 'CONSEQUENCE_OVERDUE',
+	   pg_catalog.format('postponed consequences that cannot be handled: %s, the first of which has waited since %s',
+						 CASE WHEN count(*) > 10000 THEN 'more than 10000' ELSE count(*)::text END, min(c.since)),
+	   'They are tried again by each tick, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors, or an open transaction holds the task.'
+FROM (SELECT q.since FROM clutch.consequence q WHERE q.since < clutch.now() - interval '5 minutes' ORDER BY q.no LIMIT 10001) AS c
+HAVING count(*) > 0
+UNION ALL
 SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",
 	   pg_catalog.format('UPDATE clutch.endpoint, or add the %s.', w.what) COLLATE "default"
 FROM clutch.endpoint e
@@ -233,4 +241,4 @@ JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
 WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
   AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %';
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, adapters, artifacts, roles that are gone, row-level security, and the catalog';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, adapters, artifacts, roles that are gone, row-level security, and the catalog';
