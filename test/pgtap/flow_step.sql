@@ -1,6 +1,6 @@
 -- The output of a named step is kept once, whoever repeats it.
 \ir ../fixtures/tap.sql
-SELECT plan(30);
+SELECT plan(32);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -88,6 +88,10 @@ SELECT pg_temp.flushed() \g /dev/null
 SELECT pg_temp.pages() - :before AS late \gset
 SELECT ok(:late BETWEEN 1 AND 2 * :early, format('after 9,500 steps, keeping one reads no more than twice the pages as after 200: %s, %s', :late, :early));
 SELECT is((SELECT ROW(count(*), sum((output #>> '{}')::int))::text FROM clutch.steps('t') WHERE name LIKE 'n_%' AND name <> 'note'), '(10000,50005000)', 'thousands of steps');
+SELECT seq AS hushed FROM clutch.steps('t') WHERE name = 'note' \gset
+SELECT clutch.redact(:hushed, 'law') \g /dev/null
+SELECT is(pg_temp.fault($$ SELECT clutch.step('agent:ken', 't', 'note', '{"is": "known"}') $$), 'no error', 'a step whose output was redacted takes any');
+SELECT is((SELECT count(*) FROM clutch.steps('t') WHERE name = 'note' AND seq = :hushed), 1::bigint, 'and keeps none of it');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
