@@ -762,6 +762,7 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			   pg_catalog.format('%s has been due since %s, and nothing has handled it', o.what, o.due),
 			   'Nothing ticks: add clutch to shared_preload_libraries and restart the server, or call SELECT clutch.tick() every few seconds.'
 			   ' If clutch is there, the background worker of this database does not run, or its ticks fail, and the server log says why: perhaps max_worker_processes is too low, or the disk is full.'
+			   ' In a database that was just restored, the worker waits for a first call: SELECT clutch.tick().'
 		FROM (SELECT 'a task' AS what, min(d.due) AS due FROM clutch.timer d
 			  UNION ALL
 			  SELECT 'a message', min(x.due) FROM clutch.expiry x
