@@ -2,7 +2,8 @@
 -- plpgsql; what was pruned or redacted can still be proved; and what somebody
 -- changed, deleted, moved or inserted behind the back of the database is found.
 \ir ../fixtures/tap.sql
-SELECT plan(84);
+\ir ../fixtures/ed25519.sql
+SELECT plan(86);
 
 -- however slow the machine is, no tick declares an agent lost, which would be an event more
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false), set_config('clutch.heartbeat_interval', '0', false),
@@ -242,6 +243,12 @@ SELECT alike(pg_temp.forged($$UPDATE clutch.tree_hash SET hashes = set_byte(hash
 	'%TREE_DIFFERS: The hash of height 5 at 0 in clutch.tree_hash is not that of its leaves.%', 'a changed hash of the tree is found');
 SELECT alike(pg_temp.forged('DELETE FROM clutch.checkpoint WHERE size = 2'), '%CHECKPOINT_DIFFERS: The checkpoint of size 3 does not follow that of size 0.%', 'a checkpoint that is missing is found');
 SELECT alike(pg_temp.forged($$UPDATE clutch.checkpoint SET root = sha256('x') WHERE size = 3$$), '%CHECKPOINT_DIFFERS: The root of the checkpoint of size 3 is not that of its leaves.%', 'a changed root is found');
+-- the signatures
+SELECT count(clutch.add_checkpoint_signature(3, 'auditor', ed25519.public_key(sha256('a')), ed25519.sign(sha256('a'), convert_to(note, 'UTF8')))) FROM clutch.checkpoints WHERE size = 3 \g /dev/null
+SELECT is(pg_temp.forged($$UPDATE clutch.checkpoint_signature SET signature = set_byte(signature, 0, get_byte(signature, 0) # 1)$$),
+	'SIGNATURE_DIFFERS: The checkpoint of size 3 is not what "auditor" has signed.', 'a changed signature is found');
+SELECT is(pg_temp.forged('UPDATE clutch.checkpoint_signature SET size = 99999'),
+	'TRUNCATED_LOG: "auditor" has signed a checkpoint of size 99999, which is not there any more.', 'a signed checkpoint that is missing is found');
 -- each column that repeats the envelope
 SELECT is(pg_temp.forged(format('UPDATE clutch.events SET %s WHERE seq = %s', change, :first)),
 	format('COLUMNS_DIFFER: The columns of event %s are not those of its envelope.', :first), 'a changed column is found: ' || change)
