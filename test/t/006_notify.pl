@@ -48,6 +48,7 @@ is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2'));}), 'all ken', 'a mess
 is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:1'));}), 'all run1 thread1', 'a message in a run and thread');
 is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:2', 'task:1'));}), 'all task1', 'a message about a task');
 is(heard(q{SELECT clutch.send(chat('group:press', 'run:2'));}), 'all lois', 'a message to a group reaches its members');
+is(heard(q{SELECT clutch.send(chat('group:*', 'run:2'));}), 'all ken lois', 'a broadcast wakes all agents');
 
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')) FROM generate_series(1, 50);
 	SELECT clutch.send(chat('agent:ken')); COMMIT;}), 'all ken run1 thread1', 'one hint per transaction and channel');
