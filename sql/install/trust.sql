@@ -59,7 +59,7 @@ CREATE FUNCTION clutch.revoke_key(agent_id text, kid text) RETURNS void
 	AS 'MODULE_PATHNAME', 'clutch_revoke_key'
 	LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.revoke_key(text, text) IS
-	'from now on, refuses what is signed by this key; what it has signed before stays verified';
+	'from now on, refuses what is signed by this key, whenever it was signed; events in the log stay verified';
 
 CREATE FUNCTION clutch.check_signature(envelope jsonb, at timestamptz DEFAULT NULL)
 	RETURNS TABLE (path text, code text, message text)
