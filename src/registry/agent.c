@@ -204,8 +204,9 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 }
 
 /*
- * Sets the status, unless the agent has it already.  The agent counts as lost
- * only if the database, rather than the agent itself, made it UNAVAILABLE.
+ * Sets the status and its reason, unless the agent has them already.  If it has
+ * the status and no reason is given, it keeps the reason that it has.  The agent
+ * counts as lost only if the database, rather than the agent itself, made it UNAVAILABLE.
  */
 static void
 agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
@@ -213,13 +214,18 @@ agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64
 	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
 		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
 
-	if (!slice_present(status) ||
-		(slice_equal(row->status, status) && lost == row->lost))
+	bool		changed;
+
+	if (!slice_present(status))
+		return;
+	changed = !slice_equal(row->status, status) || lost != row->lost;
+	if (!changed && (!slice_present(reason) || slice_equal(row->reason, reason)))
 		return;
 	row->status = status;
 	row->reason = reason;
 	row->lost = lost;
-	row->changed_seq = seq;
+	if (changed)
+		row->changed_seq = seq;
 	agent_write_row(row, false);
 }
 

@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(77);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -156,7 +156,11 @@ RESET clutch.max_list;
 SELECT fixture.agent('both', 1, '{skill:left,skill:right}') \g /dev/null
 SET clutch.max_list = 1;
 -- so that the registry is read again
+SELECT clutch.set_status('agent:reader', 'STOPPING', 'at five') \g /dev/null
+SELECT clutch.set_status('agent:reader', 'STOPPING', 'at six') \g /dev/null
+SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:reader'), 'STOPPING at six', 'the same status with another reason has that reason');
 SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null
+SELECT is((SELECT reason FROM clutch.agents WHERE agent_id = 'agent:reader'), 'at six', 'and without one keeps it');
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
 
