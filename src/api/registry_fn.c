@@ -159,17 +159,35 @@ clutch_unregister(PG_FUNCTION_ARGS)
 
 /* ----------------------------------------------------------------- pausing */
 
+/*
+ * Refuses what is no capability.  One with a version would pause nothing,
+ * because agents and tasks are looked up by the name alone.  It can be resumed,
+ * though, because a log may have such a pause.
+ */
 static void
-registry_refuse_pause(Slice what)
+registry_refuse_pause(Slice what, bool pausing)
 {
 	const char *rule;
 
-	if (identifier_fault(ID_CAPABILITY, what, &rule) != NULL)
+	if (identifier_fault(ID_CAPABILITY, what, &rule) != NULL ||
+		(pausing && memchr(what.s, '@', what.len) != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("what", "WRONG_VALUE"),
 				 errmsg("neither an agent ID nor a capability: %s", place_quote(what)),
 				 errhint("Pass the ID of an agent, like \"agent:researcher\", or a capability without a version, like \"skill:research\".")));
+}
+
+/* Granting the orchestrator would help, but also grant everything else. */
+static void
+registry_require_operator(Slice orchestrator)
+{
+	if (!principal_speaks_for(orchestrator))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errproblem("what", "NOT_AN_OPERATOR"),
+				 errmsg("only an operator may pause or resume a capability"),
+				 errhint("Pause or resume an agent that your role speaks for, or ask an operator.")));
 }
 
 /*
@@ -178,7 +196,7 @@ registry_refuse_pause(Slice what)
  * that is paused.
  */
 static Slice
-registry_pausing_agent(Slice what)
+registry_pausing_agent(Slice what, bool pausing)
 {
 	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
 
@@ -192,8 +210,8 @@ registry_pausing_agent(Slice what)
 		agent_require(what, "what");
 		return orchestrator;
 	}
-	registry_refuse_pause(what);
-	principal_require(orchestrator, "what");
+	registry_refuse_pause(what, pausing);
+	registry_require_operator(orchestrator);
 	return orchestrator;
 }
 
@@ -202,7 +220,7 @@ clutch_pause(PG_FUNCTION_ARGS)
 {
 	Slice		what = argument_text(fcinfo, 0, "what");
 	Slice		reason = argument_reason(fcinfo, 1);
-	Slice		by_agent = registry_pausing_agent(what);
+	Slice		by_agent = registry_pausing_agent(what, true);
 	Roster	   *roster = roster_get();
 
 	(void) restored_epoch();
@@ -218,7 +236,7 @@ Datum
 clutch_resume(PG_FUNCTION_ARGS)
 {
 	Slice		what = argument_text(fcinfo, 0, "what");
-	Slice		by_agent = registry_pausing_agent(what);
+	Slice		by_agent = registry_pausing_agent(what, false);
 	Receipt		receipt;
 
 	(void) restored_epoch();

@@ -1,7 +1,7 @@
 -- Agents that leave, and what gets no new work: unregister, pause, resume, and
 -- cancel_run; grant_agent takes no patterns.
 \ir ../fixtures/tap.sql
-SELECT plan(58);
+SELECT plan(60);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.moves(move text) RETURNS text LANGUAGE sql AS $$
@@ -98,6 +98,8 @@ SELECT is(fixture.claimed('agent:lois'), 'c1 1 new, c3 1 new', 'resumed, they ar
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 SELECT is(pg_temp.fault($$ SELECT clutch.pause('agent:nobody') $$), 'KL005 AGENT_NOT_FOUND what', 'an agent that is paused is registered');
 SELECT is(pg_temp.fault($$ SELECT clutch.pause('group:x') $$), '22023 WRONG_VALUE what', 'a group cannot be paused');
+SELECT is(pg_temp.fault($$ SELECT clutch.pause('skill:x@1.0') $$), '22023 WRONG_VALUE what', 'nor can one version of a capability');
+SELECT is(pg_temp.fault($$ SELECT clutch.resume('skill:x@1.0') $$), 'no error', 'but it could once, so it can be resumed');
 
 -- ----------------------------------------------------------------- who may it
 CREATE ROLE withdraw_ken;
@@ -105,7 +107,7 @@ SELECT clutch.grant_agent('withdraw_ken', 'agent:ken') \g /dev/null
 SET ROLE withdraw_ken;
 SELECT is((SELECT count(*) FROM clutch.pause('agent:ken')), 1::bigint, 'a role pauses its own agent');
 SELECT is(pg_temp.fault($$ SELECT clutch.pause('agent:lois') $$), '42501 NOT_YOUR_AGENT what', 'but no other agent');
-SELECT is(pg_temp.fault($$ SELECT clutch.pause('skill:x') $$), '42501 NOT_YOUR_AGENT what', 'and no capability');
+SELECT is(pg_temp.fault($$ SELECT clutch.pause('skill:x') $$), '42501 NOT_AN_OPERATOR what', 'and no capability');
 SELECT is(pg_temp.fault($$ SELECT clutch.unregister('agent:lois') $$), '42501 NOT_YOUR_AGENT agent_id', 'nor does it unregister another');
 SELECT is(pg_temp.fault($$ INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('agent.heartbeat', 'agent:ken', payload => '{"what": "skill:x"}', meta => '{"clutch": {"move": "paused"}}')) $$),
 	'KL001 NOT_ALLOWED /meta/clutch/move', 'an envelope pauses nothing');

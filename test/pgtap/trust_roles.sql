@@ -83,7 +83,7 @@ SELECT what, statement, operator, own, others, 'reads' = ANY (more) , 'scoped' =
 ('clutch.unregister', $$SELECT clutch.unregister('agent:%s')$$, 'ok', 'ok', '42501 NOT_YOUR_AGENT', '{}'),
 ('clutch.pause', $$SELECT clutch.pause('agent:%s')$$, 'ok', 'ok', '42501 NOT_YOUR_AGENT', '{}'),
 ('clutch.resume', $$SELECT clutch.resume('agent:%s')$$, 'ok', 'ok', '42501 NOT_YOUR_AGENT', '{}'),
-('clutch.pause of a capability', $$SELECT clutch.pause('skill:%s')$$, 'ok', '42501 NOT_YOUR_AGENT', '42501 NOT_YOUR_AGENT', '{}'),
+('clutch.pause of a capability', $$SELECT clutch.pause('skill:%s')$$, 'ok', '42501 NOT_AN_OPERATOR', '42501 NOT_AN_OPERATOR', '{}'),
 ('clutch.schedule', $$SELECT clutch.schedule('daily', '@daily', fixture.said('%s'))$$, 'ok', 'ok', '42501 NOT_YOUR_AGENT', '{}'),
 ('clutch.unschedule', $$SELECT clutch.unschedule('%s')$$, 'ok', 'ok', 'ok', '{}'),
 ('chat.system', $$SELECT clutch.send(fixture.said('%s', 'chat.system'))$$, 'ok', '42501 BROADCAST_NOT_GRANTED', '42501 NOT_YOUR_AGENT', '{}'),
