@@ -198,6 +198,24 @@ key_is_same(const AgentKey *there, const AgentKey *key, bool any_from, bool any_
 		there->revoked_at == key->revoked_at;
 }
 
+/* Says in which respect the key that is there is another one. */
+static void
+key_refuse_existing(Slice agent_id, Slice kid, const AgentKey *there, const AgentKey *key)
+{
+	bool		same = memcmp(there->public_key, key->public_key, CRYPTO_PUBLIC_KEY_BYTES) == 0;
+	bool		revoked = there->revoked_at != DT_NOEND;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_UNIQUE_VIOLATION),
+			 errproblem("kid", "KEY_EXISTS"),
+			 !same ?
+			 errmsg("\"%.*s\" has another key \"%.*s\" already", agent_id.len, agent_id.s, kid.len, kid.s) :
+			 revoked ?
+			 errmsg("\"%.*s\" has had the key \"%.*s\", which was revoked", agent_id.len, agent_id.s, kid.len, kid.s) :
+			 errmsg("\"%.*s\" has the key \"%.*s\" with other times", agent_id.len, agent_id.s, kid.len, kid.s),
+			 errhint("Give each key a kid of its own; events that were signed by the first one are verified by it.")));
+}
+
 bool
 key_add(Slice agent_id, Slice kid, const AgentKey *key, bool any_from, bool any_until)
 {
@@ -210,11 +228,7 @@ key_add(Slice agent_id, Slice kid, const AgentKey *key, bool any_from, bool any_
 	{
 		if (key_is_same(&there, key, any_from, any_until))
 			return false;
-		ereport(ERROR,
-				(errcode(ERRCODE_UNIQUE_VIOLATION),
-				 errproblem("kid", "KEY_EXISTS"),
-				 errmsg("\"%.*s\" has another key \"%.*s\" already", agent_id.len, agent_id.s, kid.len, kid.s),
-				 errhint("Give each key a kid of its own; events that were signed by the first one are verified by it.")));
+		key_refuse_existing(agent_id, kid, &there, key);
 	}
 	/*
 	 * Backends cache only keys that they have found, so nothing need be

@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(93);
+SELECT plan(95);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -121,6 +121,8 @@ SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('10')), 'KL006 KE
 SELECT is(fixture.sent('clutch_test_ken', fixture.signed_note('10')), 'KL006 KEY_REVOKED /security/auth/kid', 'whoever sends it');
 SELECT is(fixture.sent('clutch_test_gate', fixture.signed_note('10', letter => 'b')), 'KL006 BAD_SIGNATURE /security/auth/sig', 'whoever has not signed with it does not learn that it is revoked');
 SELECT is(fixture.called('postgres', $$ fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') $$), '23505 KEY_EXISTS kid', 'it does not come back');
+SELECT throws_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a') $$, '23505', '"agent:ken" has had the key "k1", which was revoked', 'and the message says why');
+SELECT throws_ok($$ SELECT fixture.add_key('agent:ken', 'k2', 'c', valid_until => '2026-01-01 14:00Z') $$, '23505', '"agent:ken" has the key "k2" with other times', 'or that its times differ');
 SELECT is((SELECT count(*)::int FROM clutch.events e, clutch.check_signature(e.envelope, e.received_at) WHERE e.envelope #>> '{security,auth,kid}' = 'k1' AND e.id <> 'msg_3'), 0,
 	'what it has signed before stays verified');
 SELECT is((SELECT string_agg(DISTINCT code, ' ') FROM clutch.events e, clutch.check_signature(e.envelope) WHERE e.envelope #>> '{security,auth,kid}' = 'k1' AND e.id <> 'msg_3'), 'KEY_REVOKED',
