@@ -106,7 +106,7 @@ clutch_claim(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
-	/* a first claim passes over tasks that cannot be accepted, but this is not because of them */
+	/* the first claim of a session would pass over each task, as over one that a trigger refuses */
 	rows_require_writable();
 	/* the roster has the place unless the agent is not registered */
 	roster = roster_get();

@@ -125,10 +125,10 @@ clutch_rebuild(PG_FUNCTION_ARGS)
 
 /*
  * Grants privileges again.  An update from 0.1.0 passes through 0.2.0, whose
- * script calls this before the functions that it needs exist.  That they do is
- * not told by their names, because the owner may have made others that go by
- * them, and these would be called with the rights of the superuser who updates.
- * PostgreSQL notes the version to which a script updates before it runs it.
+ * script calls this before the functions that it needs exist.  To look for their
+ * names would not do: the owner may have made functions of these names, and they
+ * would be called with the rights of the superuser who updates.  PostgreSQL
+ * records the version to which a script updates before it runs the script.
  */
 static void
 run_grants(void)
