@@ -10,6 +10,7 @@
 #include "api/visible.h"
 #include "api/world.h"
 #include "base/clock.h"
+#include "base/hash64.h"
 #include "miscadmin.h"
 #include "protocol/identifier.h"
 #include "protocol/problem.h"
@@ -67,16 +68,7 @@ world_note_made(const Json *envelope)
 	bool		found;
 
 	if (world_call->made == NULL)
-	{
-		HASHCTL		info = {
-			.keysize = sizeof(uint64),
-			.entrysize = sizeof(MadeEnvelope),
-			.hcxt = world_call->context
-		};
-
-		world_call->made = hash_create("clutch envelopes of a call", 64, &info,
-									   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
+		world_call->made = hash64_create("clutch envelopes of a call", sizeof(MadeEnvelope), 64, world_call->context);
 	made = hash_search(world_call->made, &hash, HASH_ENTER, &found);
 	if (!found)
 		made->ids = NIL;

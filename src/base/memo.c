@@ -7,21 +7,18 @@
  */
 #include "clutch.h"
 
+#include "base/hash64.h"
 #include "base/memo.h"
 #include "utils/memutils.h"
 
 HTAB *
 memo_table(HTAB *table, const char *name, Size entry_size, int most)
 {
-	HASHCTL		control = {0};
 	HTAB	   *empty;
 
 	if (table != NULL && hash_get_num_entries(table) < most)
 		return table;
-	control.keysize = sizeof(uint64);
-	control.entrysize = entry_size;
-	control.hcxt = TopMemoryContext;
-	empty = hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	empty = hash64_create(name, entry_size, 64, TopMemoryContext);
 	/* the caller still has the full one if there was no memory for this */
 	if (table != NULL)
 		hash_destroy(table);
@@ -31,8 +28,6 @@ memo_table(HTAB *table, const char *name, Size entry_size, int most)
 HTAB *
 memo_current(Memo *memo, const char *name, Size entry_size, int most, uint64 changes)
 {
-	HASHCTL		control = {.keysize = sizeof(uint64), .entrysize = entry_size};
-
 	if (memo->table != NULL && memo->changes == changes && hash_get_num_entries(memo->table) < most)
 		return memo->table;
 	memo->table = NULL;
@@ -43,8 +38,7 @@ memo_current(Memo *memo, const char *name, Size entry_size, int most, uint64 cha
 	}
 	else
 		MemoryContextReset(memo->context);
-	control.hcxt = memo->context;
-	memo->table = hash_create(name, 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memo->table = hash64_create(name, entry_size, 64, memo->context);
 	memo->changes = changes;
 	return memo->table;
 }

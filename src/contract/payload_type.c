@@ -9,6 +9,7 @@
 
 #include "contract/payload_type.h"
 
+#include "base/hash64.h"
 #include "base/transaction.h"
 #include "contract/payload_type_part.h"
 #include "utils/inval.h"
@@ -93,15 +94,9 @@ payload_type_forget(void)
 static void
 payload_type_begin_memory(void)
 {
-	HASHCTL		control = {0};
-
 	memory.context = AllocSetContextCreate(TopMemoryContext, "clutch payload types",
 										   ALLOCSET_SMALL_SIZES);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(RememberedType);
-	control.hcxt = memory.context;
-	memory.types = hash_create("clutch payload types", 64, &control,
-							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memory.types = hash64_create("clutch payload types", sizeof(RememberedType), 64, memory.context);
 }
 
 /* Makes sure that the cache is valid. */

@@ -9,6 +9,7 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/hash64.h"
 #include "base/rows.h"
 #include "base/transaction.h"
 #include "common/hashfn.h"
@@ -134,14 +135,9 @@ agenda_bucket_add(Entry *entry)
 static void
 agenda_buckets_make(void)
 {
-	HASHCTL		control = {0};
 	ListCell   *cell;
 
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(Bucket);
-	control.hcxt = TopTransactionContext;
-	buckets = hash_create("clutch agenda", 64, &control,
-						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	buckets = hash64_create("clutch agenda", sizeof(Bucket), 64, TopTransactionContext);
 	foreach(cell, entries)
 		agenda_bucket_add(lfirst(cell));
 }

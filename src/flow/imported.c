@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "base/hash64.h"
 #include "common/hashfn.h"
 #include "flow/imported.h"
 #include "store/audit.h"
@@ -23,11 +24,7 @@ static HTAB *imports = NULL;
 void
 imported_begin(void)
 {
-	HASHCTL		control = {0};
-
-	control.keysize = control.entrysize = sizeof(uint64);
-	control.hcxt = CurrentMemoryContext;
-	imports = hash_create("clutch imports", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	imports = hash64_create("clutch imports", sizeof(uint64), 64, CurrentMemoryContext);
 }
 
 static uint64

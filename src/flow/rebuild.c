@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/hash64.h"
 #include "base/query.h"
 #include "base/rows.h"
 #include "flow/agenda.h"
@@ -94,12 +95,8 @@ static MemoryContext agent_records_context = NULL;
 static void
 rebuild_agent_records_begin(void)
 {
-	HASHCTL		control = {0};
-
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(AgentRecord);
-	control.hcxt = agent_records_context = CurrentMemoryContext;
-	agent_records = hash_create("clutch rebuild agents", 64, &control, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	agent_records_context = CurrentMemoryContext;
+	agent_records = hash64_create("clutch rebuild agents", sizeof(AgentRecord), 64, agent_records_context);
 }
 
 static AgentRecord *

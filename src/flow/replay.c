@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/hash64.h"
 #include "base/rows.h"
 #include "flow/replay.h"
 #include "lib/ilist.h"
@@ -38,15 +39,9 @@ static int64 nwritten = 0;
 void
 replay_begin(void)
 {
-	HASHCTL		control = {0};
-
 	replay_context = AllocSetContextCreate(CurrentMemoryContext, "clutch replay",
 										   ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(ReplayBucket);
-	control.hcxt = replay_context;
-	buckets = hash_create("clutch replay", REPLAY_MOST, &control,
-						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	buckets = hash64_create("clutch replay", sizeof(ReplayBucket), REPLAY_MOST, replay_context);
 	dlist_init(&by_age);
 	nkept = nwritten = 0;
 }

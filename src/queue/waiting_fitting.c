@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/hash64.h"
 #include "queue/queue.h"
 #include "queue/waiting_fitting.h"
 #include "queue/waiting_kind.h"
@@ -156,8 +157,6 @@ waiting_fitting_look_for_new(FittingKinds *list, Slice agent_id)
 static void
 waiting_fitting_provide(void)
 {
-	HASHCTL		control = {0};
-
 	if (fitting != NULL && hash_get_num_entries(fitting) < MAX_AGENTS &&
 		MemoryContextMemAllocated(fitting_context, true) < MAX_FITTING_BYTES)
 		return;
@@ -166,11 +165,7 @@ waiting_fitting_provide(void)
 	fitting = NULL;
 	fitting_context = AllocSetContextCreate(TopMemoryContext, "clutch fitting kinds",
 											ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(FittingKinds);
-	control.hcxt = fitting_context;
-	fitting = hash_create("clutch fitting kinds", 64, &control,
-						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	fitting = hash64_create("clutch fitting kinds", sizeof(FittingKinds), 64, fitting_context);
 }
 
 FittingKinds *

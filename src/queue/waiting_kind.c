@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/hash64.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -67,18 +68,12 @@ waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
 static void
 waiting_kind_begin(void)
 {
-	HASHCTL		control = {0};
-
 	if (kinds_context != NULL)
 		MemoryContextDelete(kinds_context);
 	kinds = NULL;
 	kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
 										  ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(int64);
-	control.entrysize = sizeof(WaitingKind);
-	control.hcxt = kinds_context;
-	kinds = hash_create("clutch kinds of waiting", 128, &control,
-						HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	kinds = hash64_create("clutch kinds of waiting", sizeof(WaitingKind), 128, kinds_context);
 	kinds_of = rows_table_oid(TABLE_WAITING);
 	kinds_rules = rule_changes();
 	kinds_limited = roster_limits_delegation(roster_get());

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/hash64.h"
 #include "base/rows.h"
 #include "common/pg_prng.h"
 #include "flow/expiry.h"
@@ -333,13 +334,7 @@ candidates_search_range(Search *search, int64 from, int64 to)
 static void
 candidates_search_begin(Search *search)
 {
-	HASHCTL		control = {0};
-
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(RunEntry);
-	control.hcxt = CurrentMemoryContext;
-	search->runs = hash_create("clutch prune runs", 256, &control,
-							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	search->runs = hash64_create("clutch prune runs", sizeof(RunEntry), 256, CurrentMemoryContext);
 	search->context = CurrentMemoryContext;
 	search->room = 1024;
 	search->found = palloc0(sizeof(Candidates));

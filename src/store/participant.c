@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "base/hash64.h"
 #include "base/rows.h"
 #include "base/transaction.h"
 #include "miscadmin.h"
@@ -98,7 +99,6 @@ static void
 participant_memory_begin(void)
 {
 	static bool watching_relation = false;
-	HASHCTL		control = {0};
 
 	if (!watching_relation)
 		CacheRegisterRelcacheCallback(participant_relation_changed, (Datum) 0);
@@ -107,11 +107,7 @@ participant_memory_begin(void)
 	memory_relation = rows_table_oid(TABLE_PARTICIPANT);
 	memory_context = AllocSetContextCreate(TopMemoryContext, "clutch participants",
 										   ALLOCSET_DEFAULT_SIZES);
-	control.keysize = sizeof(uint64);
-	control.entrysize = sizeof(Remembered);
-	control.hcxt = memory_context;
-	memory = hash_create("clutch participants", 256, &control,
-						 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	memory = hash64_create("clutch participants", sizeof(Remembered), 256, memory_context);
 }
 
 static uint64
