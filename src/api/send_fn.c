@@ -10,6 +10,7 @@
 #include "api/result.h"
 #include "base/document.h"
 #include "base/guard.h"
+#include "base/order.h"
 #include "catalog/pg_type.h"
 #include "flow/right.h"
 #include "miscadmin.h"
@@ -41,21 +42,6 @@ clutch_send(PG_FUNCTION_ARGS)
  * can deadlock (40P01; see docs/operations.md).
  */
 #define MAX_ORDERED_BATCH	200
-
-static int
-send_compare_keys(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
-static int
-send_compare_slices(const void *a, const void *b)
-{
-	return slice_compare(*(const Slice *) a, *(const Slice *) b);
-}
 
 /* whether the sender that was looked up last may write into that run */
 typedef struct BatchRight
@@ -151,7 +137,7 @@ send_take_guards(uint64 (*guard_of) (JsonbContainer *envelope), BatchRight *righ
 		if (key != 0)
 			guards.keys[guards.n++] = key;
 	}
-	qsort(guards.keys, guards.n, sizeof(uint64), send_compare_keys);
+	qsort(guards.keys, guards.n, sizeof(uint64), order_uint64);
 	for (i = 0; i < guards.n; i++)
 		guard_take(guards.keys[i]);
 	return guards;
@@ -199,7 +185,7 @@ send_lock_tasks(BatchRight *right, Jsonb **envelopes, int n)
 			send_may_lock(right, &envelopes[i]->root, task_id))
 			ids[ntasks++] = task_id;
 	}
-	qsort(ids, ntasks, sizeof(Slice), send_compare_slices);
+	qsort(ids, ntasks, sizeof(Slice), order_slices);
 	for (i = 0; i < ntasks; i++)
 		if (i == 0 || !slice_equal(ids[i], ids[i - 1]))
 			(void) task_lock(ids[i]);

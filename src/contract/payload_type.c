@@ -10,6 +10,7 @@
 #include "contract/payload_type.h"
 
 #include "base/hash64.h"
+#include "base/order.h"
 #include "base/transaction.h"
 #include "contract/payload_type_part.h"
 #include "utils/inval.h"
@@ -199,12 +200,6 @@ payload_type_check(const PayloadType *type, const JsonbValue *payload, const cha
 
 /* ------------------------------------------------------------- enforcement */
 
-static int
-payload_type_compare_names(const void *a, const void *b)
-{
-	return slice_compare(*(const Slice *) a, *(const Slice *) b);
-}
-
 /*
  * Reads the types whose newest version has ENFORCE_ALWAYS, in the order of the
  * index.
@@ -235,7 +230,7 @@ payload_type_read_enforced(void)
 	}
 	rows_end(&scan);
 	list.n += last;
-	qsort(list.items, list.n, sizeof(Slice), payload_type_compare_names);
+	qsort(list.items, list.n, sizeof(Slice), order_slices);
 	MemoryContextSwitchTo(caller);
 	memory.enforced = list;
 	memory.knows_enforced = true;
@@ -250,8 +245,7 @@ payload_type_is_enforced(Slice name)
 		payload_type_read_enforced();
 	}
 	return memory.enforced.n > 0 &&
-		bsearch(&name, memory.enforced.items, memory.enforced.n, sizeof(Slice),
-				payload_type_compare_names) != NULL;
+		bsearch(&name, memory.enforced.items, memory.enforced.n, sizeof(Slice), order_slices) != NULL;
 }
 
 ProblemList *

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/order.h"
 #include "feed/feed.h"
 #include "miscadmin.h"
 #include "protocol/envelope.h"
@@ -215,15 +216,6 @@ feed_read_epochs(FeedReader *reader, const Position *from, bool may_cut)
 	(void) feed_read_epoch(reader, from, until, may_cut);
 }
 
-static int
-feed_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 Feed *
 feed_read(const Position *from, const Position *until, const FeedQuery *query)
 {
@@ -242,6 +234,6 @@ feed_read(const Position *from, const Position *until, const FeedQuery *query)
 	/* an end that was chosen earlier must stay the same */
 	feed_read_epochs(&reader, from, until == NULL);
 	MemoryContextDelete(reader.event_context);
-	qsort(feed->seqs, feed->n, sizeof(int64), feed_compare_seqs);
+	qsort(feed->seqs, feed->n, sizeof(int64), order_int64);
 	return feed;
 }

@@ -13,6 +13,7 @@
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xlogrecovery.h"
+#include "base/order.h"
 #include "feed/position.h"
 #include "lib/qunique.h"
 #include "lib/stringinfo.h"
@@ -23,15 +24,6 @@
 /* The first characters of a position, which give the version of its format. */
 #define POSITION_VERSION	"p1."
 
-static int
-position_compare_xids(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Brings xip into the form that position.h promises.  If an xid were there
  * twice, its events would be read twice.
@@ -41,8 +33,8 @@ position_order_xids(Position *position)
 {
 	if (position->nxip == 0)
 		return;
-	qsort(position->xip, position->nxip, sizeof(uint64), position_compare_xids);
-	position->nxip = qunique(position->xip, position->nxip, sizeof(uint64), position_compare_xids);
+	qsort(position->xip, position->nxip, sizeof(uint64), order_uint64);
+	position->nxip = qunique(position->xip, position->nxip, sizeof(uint64), order_uint64);
 	while (position->nxip > 0 && position->xip[position->nxip - 1] >= position->xmax)
 		position->nxip--;
 }
@@ -137,7 +129,7 @@ position_has_seen(const Position *position, int epoch, uint64 xid)
 	if (xid >= position->xmax)
 		return false;
 	return position->nxip == 0 ||
-		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), position_compare_xids) == NULL;
+		bsearch(&xid, position->xip, position->nxip, sizeof(uint64), order_uint64) == NULL;
 }
 
 /*

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/order.h"
 #include "base/rows.h"
 #include "base/stale.h"
 #include "miscadmin.h"
@@ -185,15 +186,6 @@ breaker_times_out(Slice agent_id)
 	return clutch_breaker_failures > 0 && breaker_failures_of(agent_id).timeouts >= MOST_TIMEOUTS;
 }
 
-static int
-breaker_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * This reads the whole table, which has a few rows for each agent that has
  * failed lately.
@@ -211,7 +203,7 @@ breaker_forget(const int64 *seqs, int n)
 		ItemPointerData tid = rows_tid(&scan);
 
 		CHECK_FOR_INTERRUPTS();
-		if (bsearch(&seq, seqs, n, sizeof(int64), breaker_compare_seqs) != NULL)
+		if (bsearch(&seq, seqs, n, sizeof(int64), order_int64) != NULL)
 			(void) rows_delete_if_free(TABLE_AGENT_FAILURE, &tid);
 	}
 	rows_end(&scan);

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/hash64.h"
+#include "base/order.h"
 #include "base/rows.h"
 #include "common/pg_prng.h"
 #include "flow/expiry.h"
@@ -132,15 +133,6 @@ candidates_begin_unit(Search *search, Slice run_id)
 
 /* ----------------------------------------------------------------- one run */
 
-static int
-candidates_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /*
  * Adds the events of the run to the unit.  Returns false if one of them must
  * stay.  The newest one is usually the last in the table, so it is looked at
@@ -167,7 +159,7 @@ candidates_add_events_of_run(Search *search, CandidateUnit *unit)
 	}
 	rows_end(&scan);
 	unit->n = found->n - unit->first;
-	qsort(&found->seqs[unit->first], unit->n, sizeof(int64), candidates_compare_seqs);
+	qsort(&found->seqs[unit->first], unit->n, sizeof(int64), order_int64);
 	return goes;
 }
 

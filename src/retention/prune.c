@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/document.h"
+#include "base/order.h"
 #include "base/savepoint.h"
 #include "base/wait.h"
 #include "contract/binding.h"
@@ -81,15 +82,6 @@ typedef struct Pruning
 	int			locked;
 } Pruning;
 
-static int
-prune_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Returns the seqs of the units, in ascending order. */
 static int64 *
 prune_list_seqs(const Pruning *pruning, List *units, int *n)
@@ -105,7 +97,7 @@ prune_list_seqs(const Pruning *pruning, List *units, int *n)
 		memcpy(&seqs[*n], &pruning->found->seqs[unit->first], sizeof(int64) * unit->n);
 		*n += unit->n;
 	}
-	qsort(seqs, *n, sizeof(int64), prune_compare_seqs);
+	qsort(seqs, *n, sizeof(int64), order_int64);
 	return seqs;
 }
 

@@ -9,6 +9,7 @@
 
 #include "routing/anchor.h"
 
+#include "base/order.h"
 #include "common/hashfn.h"
 #include "lib/qunique.h"
 #include "protocol/identifier.h"
@@ -67,15 +68,6 @@ anchor_of_tool(Slice tool)
 	return anchor;
 }
 
-static int
-anchor_compare(const void *a, const void *b)
-{
-	uint64		x = *(const uint64 *) a;
-	uint64		y = *(const uint64 *) b;
-
-	return x < y ? -1 : x > y ? 1 : 0;
-}
-
 int
 requirement_anchors_of_agent(const Roster *roster, int ordinal, uint64 **anchors)
 {
@@ -100,6 +92,6 @@ requirement_anchors_of_agent(const Roster *roster, int ordinal, uint64 **anchors
 			if (slice_starts(capabilities[i].tools[t]->text, SLICE_OF("mcp:")))
 				(*anchors)[n++] = anchor_of_tool(capabilities[i].tools[t]->text);
 	}
-	qsort(*anchors, n, sizeof(uint64), anchor_compare);
-	return (int) qunique(*anchors, n, sizeof(uint64), anchor_compare);
+	qsort(*anchors, n, sizeof(uint64), order_uint64);
+	return (int) qunique(*anchors, n, sizeof(uint64), order_uint64);
 }

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/htup_details.h"
+#include "base/order.h"
 #include "base/query.h"
 #include "catalog/pg_type.h"
 #include "store/erasure.h"
@@ -31,15 +32,6 @@ typedef struct Erasure
 } Erasure;
 
 static const Erasure *current = NULL;
-
-static int
-erasure_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* ------------------------------------------------------------- permissions */
 
@@ -79,7 +71,7 @@ erasure_permits_row(TupleDesc desc, HeapTuple before, HeapTuple after)
 	int64		seq = DatumGetInt64(heap_getattr(before, Anum_event_seq, desc, &isnull));
 
 	return erasure_permits_statement(after == NULL) &&
-		bsearch(&seq, current->seqs, current->n, sizeof(int64), erasure_compare_seqs) != NULL &&
+		bsearch(&seq, current->seqs, current->n, sizeof(int64), order_int64) != NULL &&
 		(after == NULL || erasure_is_announced(desc, before, after));
 }
 

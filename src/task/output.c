@@ -9,6 +9,7 @@
 
 #include "base/column.h"
 #include "base/document.h"
+#include "base/order.h"
 #include "task/output.h"
 
 /* columns of clutch.step */
@@ -56,15 +57,6 @@ output_insert(Slice task_id, Slice name, int64 seq)
 	(void) rows_insert(TABLE_STEP, values, nulls);
 }
 
-static int
-output_compare_seqs(const void *a, const void *b)
-{
-	int64		x = *(const int64 *) a;
-	int64		y = *(const int64 *) b;
-
-	return x < y ? -1 : x > y;
-}
-
 int64 *
 output_list(Slice task_id, RowSnapshot which, int *n)
 {
@@ -85,7 +77,7 @@ output_list(Slice task_id, RowSnapshot which, int *n)
 		seqs[(*n)++] = rows_int8(&scan, Anum_step_seq);
 	}
 	rows_end(&scan);
-	qsort(seqs, *n, sizeof(int64), output_compare_seqs);
+	qsort(seqs, *n, sizeof(int64), order_int64);
 	return seqs;
 }
 
