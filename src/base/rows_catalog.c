@@ -98,7 +98,8 @@ rows_forget_relation_oid(Datum arg, Oid relid)
 
 /*
  * If ALTER EXTENSION UPDATE is rolled back, also to a savepoint, the tables are
- * those of the older version again, and many of them have the same OIDs.
+ * those of the older version again, and many of them have the same OIDs.  If it
+ * is prepared, it may be rolled back later.
  */
 static void
 rows_forget_new_version(void)
@@ -115,6 +116,7 @@ rows_keep_new_version(void)
 
 static TransactionWatch version_watch = {
 	.rolled_back = rows_forget_new_version,
+	.prepared = rows_forget_new_version,
 	.ended = rows_keep_new_version,
 };
 

@@ -15,7 +15,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('update', bare => 1);
+my $node = new_node('update', bare => 1, conf => "max_prepared_transactions = 2\n");
 my $fixtures = "$FindBin::RealBin/../fixtures";
 foreach my $version (qw(0.1.0 0.2.0))
 {
@@ -72,6 +72,11 @@ foreach my $version (qw(0.1.0 0.2.0))
 			SELECT clutch.tick(); SELECT clutch.subscribe('all')}, on_error_stop => 0))[2],
 			qr/ERROR: .*extension clutch is version \Q$version/, "after $begin, update from $version, $undo, it serves nothing");
 	}
+	# what the session has used is not changed by the update, so no invalidation makes it look again
+	is(scalar(grep { /ERROR: .*extension clutch is version \Q$version/ } split /\n/, ($node->psql($db, q{SET clutch.notify = off;
+		BEGIN; ALTER EXTENSION clutch UPDATE; SELECT clutch.position(); PREPARE TRANSACTION 'update'; ROLLBACK PREPARED 'update';
+		SELECT clutch.heartbeat('agent:ken'); SELECT clutch.tick(); SELECT clutch.subscribe('all')}, on_error_stop => 0))[2]), 3,
+		"nor after an update from $version that was prepared and rolled back");
 }
 
 # ----------------------------------------------------------- where it is installed
