@@ -12,6 +12,7 @@
 #include "base/order.h"
 #include "base/savepoint.h"
 #include "base/wait.h"
+#include "common/pg_prng.h"
 #include "contract/binding.h"
 #include "flow/budget.h"
 #include "ledger/excuse.h"
@@ -36,8 +37,8 @@
 #define MOST_NAMED		1000
 
 /*
- * After so many locked runs or messages, a call ends.  Each may take as long as
- * a delete waits for its locks, and perhaps the whole table is locked that
+ * After so many locked runs or messages, a search ends.  Each may take as long
+ * as a delete waits for its locks, and perhaps the whole table is locked that
  * refers to them.
  */
 #define MOST_LOCKED		10
@@ -169,31 +170,40 @@ prune_try_units(Pruning *pruning, List *units)
 	return error;
 }
 
+/*
+ * Begins with any of the units, because others follow the locked ones that end
+ * this, and a session that calls once would always meet the same ones first.
+ */
 static void
-prune_remove_all(Pruning *pruning)
+prune_remove_one_by_one(Pruning *pruning)
 {
 	List	   *all = pruning->found->units;
-	ListCell   *cell;
+	int			n = list_length(all);
+	int			first = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, n - 1);
 
-	if (prune_try_units(pruning, all) == NULL)
+	for (int i = 0; i < n && pruning->locked < MOST_LOCKED; i++)
 	{
-		pruning->removed = all;
-		return;
-	}
-	foreach(cell, all)
-	{
-		ErrorData  *error;
+		void	   *unit = list_nth(all, (first + i) % n);
+		ErrorData  *error = prune_try_units(pruning, list_make1(unit));
 
-		if (pruning->locked == MOST_LOCKED)
-			return;
-		error = prune_try_units(pruning, list_make1(lfirst(cell)));
 		if (error == NULL)
-			pruning->removed = lappend(pruning->removed, lfirst(cell));
+			pruning->removed = lappend(pruning->removed, unit);
 		else if (prune_is_locked(error))
 			pruning->locked++;
 		else
 			pruning->referenced++;
 	}
+}
+
+static void
+prune_remove_all(Pruning *pruning)
+{
+	List	   *all = pruning->found->units;
+
+	if (prune_try_units(pruning, all) == NULL)
+		pruning->removed = all;
+	else
+		prune_remove_one_by_one(pruning);
 }
 
 /* ------------------------------------------------------------------- audit */
@@ -280,9 +290,9 @@ prune_found(TimestampTz before, int max_events, PruneReport *report)
 }
 
 /*
- * If users' rows refer to all that is found, another part of the log is tried
- * as well, since otherwise a session that calls once would always find the
- * same.  Where locks end the call, the time for that is used up.
+ * If users' rows refer to all that is found, or all of it is locked, another
+ * part of the log is tried as well, since otherwise a session that calls once
+ * would always find the same.
  */
 PruneReport
 prune_batch(TimestampTz asked_before, int max_events)
@@ -291,8 +301,7 @@ prune_batch(TimestampTz asked_before, int max_events)
 	PruneReport report = {0};
 
 	savepoint_defer_no_deletes();
-	if (prune_found(before, max_events, &report) > 0 && report.events == 0 &&
-		report.locked < MOST_LOCKED && candidates_jump(before))
+	if (prune_found(before, max_events, &report) > 0 && report.events == 0 && candidates_jump(before))
 		(void) prune_found(before, max_events, &report);
 	return report;
 }
