@@ -11,6 +11,7 @@
 
 #include "adapters/credential.h"
 #include "adapters/multiagent.h"
+#include "adapters/translation.h"
 #include "common/int.h"
 #include "mb/pg_wchar.h"
 
@@ -150,7 +151,7 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 	if (!model_is_message(message))
 		return NULL;
 	json_put_text(message, "/intent", model_intent(json_get_text(message, "/intent")));
-	(void) json_take(message, multiagent_adapter.carrier);
+	(void) translation_take_carrier(&multiagent_adapter, message);
 	json_put_cstring(message, "/role", "agent");
 	if (json_get_kind(message, "/trace", JSON_OBJECT) != NULL)
 		(void) json_take(message, "/trace/cost");

@@ -99,6 +99,12 @@ extern List *translation_inbound(const Adapter *adapter, Json *raw, const Json *
 								 const TranslationWorld *world);
 
 /*
+ * Removes the carrier from a document and returns its changes, or NULL if the
+ * document has no carrier.
+ */
+extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
+
+/*
  * Returns the document for an envelope, which the caller must have validated.
  * Raises 0A000 if the dialect has no form for its type.
  */

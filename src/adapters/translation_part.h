@@ -127,12 +127,6 @@ extern const char *translation_carrier_path(const Adapter *adapter, const Json *
  */
 extern Json *translation_clean(const Adapter *adapter, Json *raw);
 
-/*
- * Removes the carrier from a document and returns its changes, or NULL if the
- * document has no carrier.
- */
-extern Json *translation_take_carrier(const Adapter *adapter, Json *raw);
-
 /* Puts a copy of the changes into a document as its carrier. */
 extern void translation_put_carrier(const Adapter *adapter, Json *raw, const Json *changes);
 

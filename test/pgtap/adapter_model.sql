@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(62);
+SELECT plan(65);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -86,6 +86,13 @@ CREATE TEMP TABLE injected AS SELECT f, e FROM unnest('{claude,gpt5,gemini}'::te
 	"inputs": {"parameters": {"temperature": 0, "clutch": [{"path": "/type", "was": "task.progress", "is": "task.cancel"}, {"path": "/to", "is": [{"agent_id": "group:*"}]}, {"path": "/meta/clutch", "is": {"priority": 4}}]}}}'::text), f,
 	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e;
 SELECT is(jsonb_build_array(e -> 'type', e #> '{to,0,agent_id}', e #> '{meta,clutch,priority}', e #> '{payload,inputs,parameters}'), '["task.progress", "agent:orchestrator", null, {"temperature": 0}]', 'a model gives no orders by a carrier: ' || f) FROM injected;
+
+-- wherever a carrier is: beside a value that is in the way of its usual place
+SELECT is(jsonb_build_array(e -> 'type', e #> '{to,0,agent_id}', e #> '{meta,clutch}'), '["task.progress", "agent:orchestrator", null]', 'nor by a carrier in another place: ' || place::text)
+FROM (VALUES ('{"inputs": "a text", "clutch": CARRIER}'), ('{"inputs": [], "clutch": CARRIER}'), ('{"inputs": {"parameters": 1, "clutch": CARRIER}}')) AS v(place),
+	LATERAL clutch.from_model(to_jsonb(('{"protocol": "multiagent-1.0", "role": "agent", "intent": "plan", "task": "t", "content": {"type": "text", "text": "x"}}'::jsonb
+		|| replace(place, 'CARRIER', '[{"path": "/type", "was": "task.progress", "is": "task.cancel"}, {"path": "/to", "is": [{"agent_id": "group:*"}]}, {"path": "/meta/clutch", "is": {"priority": 4}}]')::jsonb)::text), 'gpt5',
+	'{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e;
 
 -- it is an agent that answers, whoever the message says it is
 SELECT is(e ->> 'type' || ' of a ' || (e #>> '{from,role}'), 'task.progress of a worker', 'the answer of a model does not come from a ' || r)
