@@ -90,14 +90,30 @@ crewai_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
+/*
+ * Is it about a crew or flow within another one?  "parent_event_id" names the
+ * event that has begun what is around it.  At an end that does not name its
+ * beginning, this may be the beginning itself.
+ */
+static bool
+crewai_is_inner(const Json *raw, MessageType type)
+{
+	return adapter_member(raw, "/parent_event_id") != NULL &&
+		(type == MSG_TASK_REQUEST || adapter_member(raw, "/started_event_id") != NULL);
+}
+
+/*
+ * The task in the context is that of the outermost crew or flow, so an inner
+ * one can neither accept nor end it.
+ */
 static MessageType
 crewai_type(const Json *raw, const Json *context)
 {
 	int			row = crewai_row(json_get_text(raw, "/type"));
 	MessageType type = row >= 0 ? crewai_types[row].type : MSG_TASK_PROGRESS;
 
-	if (type == MSG_TASK_REQUEST && adapter_member(context, "/task_id") != NULL)
-		return MSG_TASK_ACCEPT;
+	if (row >= 0 && crewai_types[row].subject == CREWAI_RUN && adapter_member(context, "/task_id") != NULL)
+		return crewai_is_inner(raw, type) ? MSG_TASK_PROGRESS : type == MSG_TASK_REQUEST ? MSG_TASK_ACCEPT : type;
 	return type == MSG_TOOL_RESULT && adapter_member(raw, "/failure") != NULL ? MSG_TOOL_ERROR : type;
 }
 

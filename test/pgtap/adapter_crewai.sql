@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 4);
+SELECT plan((SELECT count(*)::int FROM outcome) + 8);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -11,6 +11,29 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{to,0,agent_id}
 	'task.request agent:crew task_1, task.accept agent:orchestrator task_1', 'a task of the crew is below the task of the context');
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e ->> 'task_id'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"agent_id": "agent:crew", "task_id": "task_1"}') AS e WHERE s.name = 'a crew begins'),
 	'task.accept task_1', 'which is the run of the crew');
+
+-- a flow that runs a crew: the task of the context is that of the flow
+CREATE FUNCTION pg_temp.event(type text, id text, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('type', type, 'event_id', id, 'timestamp', '2026-02-01T10:20:30Z', 'started_event_id', NULL, 'parent_event_id', NULL) || more $$;
+SELECT fixture.agent('fred', 9);
+SELECT fixture.ask('task:flow', 'agent:fred');
+SELECT FROM clutch.claim('agent:fred', lease => '1 h');
+CREATE TABLE told AS SELECT d.no, r.seq FROM (VALUES
+	(1, pg_temp.event('flow_started', 'f1')),
+	(2, pg_temp.event('method_execution_started', 'm1', '{"parent_event_id": "f1"}')),
+	(3, pg_temp.event('crew_kickoff_started', 'c1', '{"parent_event_id": "m1"}')),
+	(4, pg_temp.event('crew_kickoff_failed', 'c2', '{"parent_event_id": "m1", "started_event_id": "c1", "error": "no key"}')),
+	(5, pg_temp.event('crew_kickoff_started', 'c3', '{"parent_event_id": "m1"}')),
+	(6, pg_temp.event('crew_kickoff_completed', 'c4', '{"parent_event_id": "m1", "started_event_id": "c3", "output": {"raw": "a draft"}}')),
+	(7, pg_temp.event('method_execution_finished', 'm2', '{"parent_event_id": "f1", "started_event_id": "m1"}')),
+	(8, pg_temp.event('flow_finished', 'f2', '{"started_event_id": "f1", "result": "the end", "state": {"id": "s"}}'))) AS d(no, document),
+	LATERAL clutch.ingest(d.document, 'crewai', '{"agent_id": "agent:fred", "task_id": "task:flow"}') AS r;
+SELECT is((SELECT string_agg(e.type || CASE WHEN e.late THEN ' late' ELSE '' END, ', ' ORDER BY t.no) FROM told t JOIN clutch.events e USING (seq) WHERE e.task_id = 'task:flow'),
+	'task.accept, task.progress, task.progress, task.progress, task.progress, task.result', 'a crew within a flow neither begins nor ends the task of the flow');
+SELECT is((SELECT payload ->> 'result' FROM clutch.result('task:flow')), 'the end', 'the flow does');
+SELECT is(e ->> 'type', 'task.error', 'an end that names no beginning is that of the task') FROM clutch.inbound(pg_temp.event('flow_failed', 'f3', '{"parent_event_id": "f1", "error": "no ink"}'), 'crewai', '{"agent_id": "agent:fred", "task_id": "task:flow"}') AS e;
+SELECT is(clutch.outbound(e, 'crewai'), d, 'the end of a crew within a flow comes back')
+FROM (VALUES (pg_temp.event('crew_kickoff_failed', 'c9', '{"parent_event_id": "m1", "started_event_id": "c8", "error": "no key"}'))) AS v(d), LATERAL clutch.inbound(d, 'crewai', '{"task_id": "task:flow"}') AS e;
 
 SELECT is(concat_ws(' ', d ->> 'type', d ->> 'error'), 'task_failed late', 'a task.timeout is a failure')
 FROM fixture.native, clutch.outbound(envelope, 'crewai') AS d WHERE name = 'task.timeout';
