@@ -117,6 +117,43 @@ crewai_type(const Json *raw, const Json *context)
 	return type == MSG_TOOL_RESULT && adapter_member(raw, "/failure") != NULL ? MSG_TOOL_ERROR : type;
 }
 
+/* Is it a piece of what comes as a whole later? */
+static bool
+crewai_is_piece(const Json *raw)
+{
+	return json_says(raw, "/type", "llm_stream_chunk") || json_says(raw, "/type", "llm_thinking_chunk");
+}
+
+/*
+ * Returns the agent with the role that the event names, or an absent slice.  A
+ * role from a YAML file usually ends with a line break, and may have some
+ * within it; they count as blanks.
+ */
+static Slice
+crewai_agent(const Adapter *self, const Json *raw)
+{
+	const Json *role = adapter_find(self, raw, "/agent_role", JSON_TEXT);
+	char	   *line = role != NULL ? slice_cstring(role->text) : NULL;
+	Json	   *named = json_new_object();
+
+	if (line == NULL)
+		return SLICE_NONE;
+	if (strpbrk(line, "\r\n") != NULL)
+	{
+		for (char *c = line; *c != '\0'; c++)
+			if (*c == '\r' || *c == '\n')
+				*c = ' ';
+		while (*line == ' ')
+			line++;
+		for (int len = strlen(line); len > 0 && line[len - 1] == ' '; len--)
+			line[len - 1] = '\0';
+	}
+	if (*line == '\0')
+		return SLICE_NONE;
+	json_put_cstring(named, "/agent_role", line);
+	return adapter_find_agent(self, named, "/agent_role");
+}
+
 /* Returns the path of the error of a tool or a task. */
 static const char *
 crewai_error_at(Slice type)
@@ -213,13 +250,14 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 {
 	Json	   *call = adapter_noted(self, envelope, "/native/reply_to");
 	Json	   *task = adapter_noted(self, envelope, "/native/task_id");
-	Slice		name = adapter_find_word(self, raw, "/tool_name");
 	Slice		sender = json_get_text(context, "/agent_id");
 	Slice		agent = slice_present(sender) ? sender : json_get_text(envelope, "/from/agent_id");
 	Json	   *stub;
 
 	if (call != NULL)
 	{
+		Slice		name = adapter_find_word(self, raw, "/tool_name");
+
 		stub = tooling_stub(self, call, "/tool_name", slice_present(name) ? name : SLICE_OF("unknown"));
 		json_put(stub, "/from", json_get(envelope, "/from"));
 		return stub;
@@ -239,20 +277,22 @@ static List *
 crewai_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
 	const char *reason = crewai_declines(self, raw);
+	Slice		agent;
 	Json	   *envelope;
 	Json	   *stub;
 
 	if (reason != NULL)
 		adapter_fault(self, "", "WRONG_TYPE", "%s", reason);
-	if (json_says(raw, "/type", "llm_stream_chunk") && !json_is_true(context, "/stream"))
+	if (crewai_is_piece(raw) && !json_is_true(context, "/stream"))
 		return NIL;
 	(void) adapter_require_word(self, raw, "/event_id");
 	envelope = adapter_envelope(crewai_type(raw, context));
 	json_put_text(envelope, "/ts", adapter_find_time(self, raw, "/timestamp"));
-	json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, raw, "/agent_role"));
+	agent = crewai_agent(self, raw);
+	json_put_text(envelope, "/from/agent_id", agent);
 	adapter_note(self, envelope, "/type", json_get(raw, "/type"));
 	adapter_note(self, envelope, "/as_type", json_get(envelope, "/type"));
-	if (adapter_member(raw, "/agent_role") != NULL)
+	if (slice_present(agent))
 		adapter_note(self, envelope, "/has_role", json_of_bool(true));
 	for (int i = 0; i < lengthof(crewai_places); i++)
 		adapter_note(self, envelope, crewai_places[i], adapter_member(raw, crewai_places[i]));

@@ -2,11 +2,12 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 8);
+SELECT plan((SELECT count(*)::int FROM outcome) + 16);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
-SELECT is_empty($$SELECT clutch.inbound('{"type": "llm_stream_chunk", "event_id": "e", "timestamp": "2026-02-01T10:20:30Z"}')$$, 'pieces are left out');
+SELECT is_empty(format('SELECT clutch.inbound(%L)', jsonb_build_object('type', type, 'event_id', 'e', 'timestamp', '2026-02-01T10:20:30Z')), 'pieces are left out: ' || type)
+FROM unnest('{llm_stream_chunk,llm_thinking_chunk}'::text[]) AS type;
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{to,0,agent_id}', e ->> 'parent_task_id'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"agent_id": "agent:crew", "task_id": "task_1"}') AS e WHERE s.name = 'a task begins'),
 	'task.request agent:crew task_1, task.accept agent:orchestrator task_1', 'a task of the crew is below the task of the context');
 SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e ->> 'task_id'), ', ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"agent_id": "agent:crew", "task_id": "task_1"}') AS e WHERE s.name = 'a crew begins'),
@@ -34,6 +35,16 @@ SELECT is((SELECT payload ->> 'result' FROM clutch.result('task:flow')), 'the en
 SELECT is(e ->> 'type', 'task.error', 'an end that names no beginning is that of the task') FROM clutch.inbound(pg_temp.event('flow_failed', 'f3', '{"parent_event_id": "f1", "error": "no ink"}'), 'crewai', '{"agent_id": "agent:fred", "task_id": "task:flow"}') AS e;
 SELECT is(clutch.outbound(e, 'crewai'), d, 'the end of a crew within a flow comes back')
 FROM (VALUES (pg_temp.event('crew_kickoff_failed', 'c9', '{"parent_event_id": "m1", "started_event_id": "c8", "error": "no key"}'))) AS v(d), LATERAL clutch.inbound(d, 'crewai', '{"task_id": "task:flow"}') AS e;
+
+-- roles as YAML files write them
+SELECT is(jsonb_build_array(e #> '{from,agent_id}', clutch.outbound(e, 'crewai') = d), jsonb_build_array(agent, true), 'a role with line breaks: ' || coalesce(agent, 'nothing else'))
+FROM (VALUES (E'Senior Researcher\n', 'agent:Senior Researcher'), (E'Senior\r\nResearcher \n', 'agent:Senior  Researcher'), (E'\n', 'agent:orchestrator'), ('', 'agent:orchestrator')) AS r(role, agent),
+	LATERAL (SELECT pg_temp.event('llm_call_started', 'l1', jsonb_build_object('agent_role', role)) AS d) AS v, LATERAL clutch.inbound(d, 'crewai') AS e;
+SELECT is(clutch.outbound(jsonb_set(e, '{from,agent_id}', '"agent:Writer"'), 'crewai') ->> 'agent_role', 'Writer', 'which shows that it was changed')
+FROM clutch.inbound(pg_temp.event('llm_call_started', 'l2', jsonb_build_object('agent_role', E'Researcher\n')), 'crewai') AS e;
+-- a model has forgotten the name of the tool, or has said more than a name
+SELECT is(e #> '{payload,tool_name}', to_jsonb(name), 'a tool that was not found has any name') FROM (VALUES (''), (E'search\nfor it')) AS v(name),
+	LATERAL clutch.inbound(pg_temp.event('tool_selection_error', 's1', jsonb_build_object('tool_name', name, 'tool_args', '{}'::jsonb, 'error', 'no such tool')), 'crewai') AS e;
 
 SELECT is(concat_ws(' ', d ->> 'type', d ->> 'error'), 'task_failed late', 'a task.timeout is a failure')
 FROM fixture.native, clutch.outbound(envelope, 'crewai') AS d WHERE name = 'task.timeout';
