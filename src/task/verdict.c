@@ -92,7 +92,7 @@ verdict_on_report(const Task *task, const Envelope *report)
 						task->task_id.len, task->task_id.s, report->from_agent.len,
 						report->from_agent.s),
 				 task->status == TASK_PENDING ?
-				 errhint("The task waits for an agent; the column waiting_for of clutch.tasks says why. An agent must be registered to get it.") :
+				 errhint("The task waits for an agent; the column waiting_for of clutch.tasks says why. An agent must be registered, and have a free slot, to get it.") :
 				 errhint("Only the agent that a task was assigned to reports on it; claim tasks with clutch.claim.")));
 	if (report->has_attempt && report->attempt > task->attempt)
 		ereport(ERROR,

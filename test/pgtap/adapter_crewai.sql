@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 16);
+SELECT plan((SELECT count(*)::int FROM outcome) + 17);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,22 @@ SELECT is((SELECT payload ->> 'result' FROM clutch.result('task:flow')), 'the en
 SELECT is(e ->> 'type', 'task.error', 'an end that names no beginning is that of the task') FROM clutch.inbound(pg_temp.event('flow_failed', 'f3', '{"parent_event_id": "f1", "error": "no ink"}'), 'crewai', '{"agent_id": "agent:fred", "task_id": "task:flow"}') AS e;
 SELECT is(clutch.outbound(e, 'crewai'), d, 'the end of a crew within a flow comes back')
 FROM (VALUES (pg_temp.event('crew_kickoff_failed', 'c9', '{"parent_event_id": "m1", "started_event_id": "c8", "error": "no key"}'))) AS v(d), LATERAL clutch.inbound(d, 'crewai', '{"task_id": "task:flow"}') AS e;
+
+-- a step of a flow is a task of the agent, and takes a slot
+SELECT fixture.agent('gale', 1);
+SELECT fixture.ask('task:gale', 'agent:gale');
+SELECT FROM clutch.claim('agent:gale', lease => '1 h');
+CREATE FUNCTION pg_temp.hint(document jsonb) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	h text;
+BEGIN
+	PERFORM clutch.ingest(document, 'crewai', '{"agent_id": "agent:gale", "task_id": "task:gale"}');
+	RETURN 'taken';
+EXCEPTION WHEN insufficient_privilege THEN
+	GET STACKED DIAGNOSTICS h = PG_EXCEPTION_HINT;
+	RETURN h;
+END $$;
+SELECT matches(pg_temp.hint(pg_temp.event('method_execution_started', 'g1', '{"parent_event_id": "g0"}')), 'have a free slot', 'which the error says if there is none');
 
 -- roles as YAML files write them
 SELECT is(jsonb_build_array(e #> '{from,agent_id}', clutch.outbound(e, 'crewai') = d), jsonb_build_array(agent, true), 'a role with line breaks: ' || coalesce(agent, 'nothing else'))
