@@ -298,6 +298,15 @@ autogen_text_of(const Json *value)
 	return json_of_text(json_print(value));
 }
 
+/* Returns the name of the tool in an answer that was never in this dialect, whose library requires one. */
+static Json *
+autogen_answering_tool(const Json *envelope)
+{
+	Json	   *name = json_get_kind(envelope, "/payload/name", JSON_TEXT);
+
+	return name != NULL && identifier_is_valid(ID_WORD, name->text) ? name : json_of_cstring("unknown");
+}
+
 static Json *
 autogen_content_of(const Adapter *self, const Json *envelope, bool is_new)
 {
@@ -327,6 +336,8 @@ autogen_content_of(const Adapter *self, const Json *envelope, bool is_new)
 			json_put(element, "/content", tooling_error(self, envelope));
 		else if (is_new)
 			json_put(element, "/content", autogen_text_of(payload));
+		if (is_new && json_get(element, "/name") == NULL)
+			json_put(element, "/name", autogen_answering_tool(envelope));
 		json_put(element, "/call_id", call != NULL ? call : json_of_cstring("unknown"));
 		json_put(element, "/is_error", json_of_bool(type == MSG_TOOL_ERROR));
 	}
@@ -334,11 +345,15 @@ autogen_content_of(const Adapter *self, const Json *envelope, bool is_new)
 	return content;
 }
 
+static bool
+autogen_asks(const Json *envelope)
+{
+	return adapter_type(envelope) == MSG_TASK_PROGRESS && json_says(envelope, "/payload/state", "input_required");
+}
+
 static const char *
 autogen_type_of(const Json *envelope)
 {
-	Slice		state = json_get_text(envelope, "/payload/state");
-
 	switch (adapter_type(envelope))
 	{
 		case MSG_TASK_REQUEST:
@@ -351,10 +366,28 @@ autogen_type_of(const Json *envelope)
 		case MSG_TOOL_ERROR:
 			return "ToolCallExecutionEvent";
 		case MSG_TASK_PROGRESS:
-			return slice_is(state, "input_required") ? "UserInputRequestedEvent" : "TextMessage";
+			return autogen_asks(envelope) ? "UserInputRequestedEvent" : "TextMessage";
 		default:
 			return "TextMessage";
 	}
+}
+
+/*
+ * Returns the members of a question that was never in this dialect.  Its
+ * library allows no content, and ignores members that it does not know.
+ */
+static Json *
+autogen_question_of(const Json *envelope)
+{
+	Json	   *question = json_copy_top(json_get(envelope, "/payload"));
+
+	(void) json_take(question, "/state");
+	for (int i = 0; i < lengthof(autogen_common); i++)
+		(void) json_take(question, autogen_common[i]);
+	json_put_cstring(question, "/content", "");
+	if (json_get_kind(question, "/request_id", JSON_TEXT) == NULL)
+		json_put(question, "/request_id", json_get(envelope, "/id"));
+	return question;
 }
 
 /* Returns the members of the message that are made from the payload. */
@@ -364,6 +397,8 @@ autogen_body_of(const Adapter *self, const Json *envelope, bool is_new)
 	Json	   *payload = json_get(envelope, "/payload");
 	Json	   *body = json_new_object();
 
+	if (is_new && autogen_asks(envelope))
+		return autogen_question_of(envelope);
 	if (is_new)
 	{
 		Json	   *text = json_get_kind(payload, "/content", JSON_TEXT);

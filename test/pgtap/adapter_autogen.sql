@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 5);
+SELECT plan((SELECT count(*)::int FROM outcome) + 9);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -13,7 +13,15 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}'
 	'tool.call tool:weather, tool.call tool:time', 'each call is a message');
 
 SELECT is((SELECT string_agg(DISTINCT e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'tools have answered'), 'agent:ken', 'a call is made up in the name of who answers');
-SELECT is(d #> '{content,0}', '{"call_id": "msg_1", "content": "{\"content\": [{\"text\": \"x\", \"type\": \"text\"}]}", "is_error": false}', 'the result of a tool that never was foreign is a text')
+SELECT is(d #> '{content,0}', '{"name": "unknown", "call_id": "msg_1", "content": "{\"content\": [{\"text\": \"x\", \"type\": \"text\"}]}", "is_error": false}', 'the result of a tool that never was foreign is a text')
 FROM fixture.native, clutch.outbound(envelope, 'autogen') AS d WHERE name = 'tool.result';
+
+-- the classes of AutoGen require a name in an answer and a request_id in a question, whose content is empty
+SELECT is(d #>> '{content,0,name}', 'read', 'the name of the tool is that of the payload')
+FROM fixture.native, clutch.outbound(jsonb_set(envelope, '{payload,name}', '"read"'), 'autogen') AS d WHERE name = 'tool.result';
+SELECT is(d - 'metadata', '{"id": "msg_task.progress", "type": "UserInputRequestedEvent", "source": "ken", "created_at": "2026-02-01T13:20:11.123Z", "content": "", "request_id": "msg_task.progress", "question": "Which?"}', 'a question that never was foreign has the members of its payload')
+FROM fixture.native, clutch.outbound(envelope, 'autogen') AS d WHERE name = 'task.progress';
+SELECT is(fixture.carries(jsonb_set(envelope, '{payload}', payload), 'autogen'), 'the same', 'and keeps every field: ' || payload::text)
+FROM fixture.native, unnest('{"{\"state\": \"input_required\", \"content\": \"Which?\", \"deadline\": \"2026-02-02T00:00:00Z\"}", "{\"state\": \"input_required\", \"type\": 1, \"id\": [], \"metadata\": {\"clutch\": 2}, \"request_id\": 3}"}'::jsonb[]) AS payload WHERE name = 'task.progress';
 
 SELECT * FROM finish();
