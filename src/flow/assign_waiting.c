@@ -17,16 +17,6 @@
 #include "routing/router.h"
 #include "utils/memutils.h"
 
-/* Returns the index of the agent among the candidates, or -1. */
-static int
-assign_find_candidate(const Choice *choice, Slice agent_id)
-{
-	for (int i = 0; i < choice->ncandidates; i++)
-		if (slice_equal(choice->candidates[i].agent_id, agent_id))
-			return i;
-	return -1;
-}
-
 /* so many of an agent's tasks are looked at to tell whether it works at all */
 #define IDLE_LOOKS		16
 
@@ -83,9 +73,9 @@ assign_offer(Task *task)
  * unless it is to be avoided and is not the best candidate.
  */
 static int
-assign_select_for_pending(const Choice *choice, const Receiver *receiver)
+assign_select_for_pending(Choice *choice, const Receiver *receiver)
 {
-	int			selected = assign_find_candidate(choice, receiver->agent_id);
+	int			selected = router_list_agent(choice, receiver->agent_id);
 
 	return selected > 0 && slice_equal(choice->requirement.avoid, receiver->agent_id) ? -1 : selected;
 }
@@ -95,21 +85,14 @@ assign_select_for_pending(const Choice *choice, const Receiver *receiver)
  * work; otherwise agents that never claim would pass it around forever.
  */
 static int
-assign_select_for_offered(const Task *task, const Choice *choice, const Receiver *receiver)
+assign_select_for_offered(const Task *task, Choice *choice, const Receiver *receiver)
 {
-	int			i;
-
-	for (i = 0; i < choice->ncandidates; i++)
-	{
-		Slice		agent_id = choice->candidates[i].agent_id;
-		bool		is_receiver = slice_equal(agent_id, receiver->agent_id);
-
-		if (slice_equal(agent_id, task->agent_id) ||
-			(slice_present(receiver->agent_id) && !is_receiver))
-			continue;
-		if ((is_receiver && receiver->claims) || !task_was_with(task, agent_id))
+	if (slice_present(receiver->agent_id))
+		return receiver->claims || !task_was_with(task, receiver->agent_id) ?
+			router_list_agent(choice, receiver->agent_id) : -1;
+	for (int i = 0; i < choice->ncandidates; i++)
+		if (!task_was_with(task, choice->candidates[i].agent_id))
 			return i;
-	}
 	return -1;
 }
 
@@ -167,6 +150,7 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 		return stays;
 	assign_read_request(task, &request);
 	assign_read_requirement(task, &request, &requirement);
+	requirement.looks = slice_present(receiver->agent_id);
 	choice = router_choose(&requirement);
 	selected = task_is_offered(task) ? assign_select_for_offered(task, choice, receiver) :
 		assign_select_for_pending(choice, receiver);

@@ -258,6 +258,44 @@ candidate_reject_full(Choice *choice, int candidate)
 			(choice->ncandidates - candidate) * sizeof(Candidate));
 }
 
+/* --------------------------------------------------------- one of the others */
+
+static int
+candidate_append(Choice *choice, LoadReader *reader, int ordinal)
+{
+	uint64		key = candidate_load_key(choice, reader, ordinal);
+	Candidate  *candidate;
+	Scorer		scorer;
+
+	if (key == LOAD_KEY_FULL)
+		return -1;
+	score_begin(&scorer, &choice->requirement, choice->roster);
+	choice->candidates = repalloc_huge(choice->candidates, ((Size) choice->ncandidates + 1) * sizeof(Candidate));
+	candidate = &choice->candidates[choice->ncandidates];
+	candidate->score = score_of(&scorer, ordinal);
+	candidate->key = tiebreak_key(tiebreak_score_key(candidate->score), key, ordinal == choice->avoided);
+	candidate_make(choice, reader, ordinal, candidate);
+	candidate->agent_id = roster_agent(choice->roster, ordinal)->agent_id;
+	return choice->ncandidates++;
+}
+
+int
+candidate_list_agent(Choice *choice, int ordinal)
+{
+	LoadReader	reader;
+	int			listed;
+
+	for (int i = 0; i < choice->ncandidates; i++)
+		if (choice->candidates[i].ordinal == ordinal)
+			return i;
+	if (!agent_set_has(choice->left[REJECTED_CONCURRENCY], ordinal))
+		return -1;
+	load_reader_begin(&reader, choice->roster, 0);
+	listed = candidate_append(choice, &reader, ordinal);
+	load_reader_end(&reader);
+	return listed;
+}
+
 /* ---------------------------------------------------------------- full ones */
 
 typedef struct FullAgent

@@ -23,6 +23,12 @@ extern void candidate_rank(Choice *choice, int most);
  */
 extern int	candidate_list_full(const Choice *choice, int most, int **ordinals, double **scores);
 
+/*
+ * Returns the index of an agent among the candidates, or -1 if it is not
+ * eligible.  If it is not among the best ones, it is added at the end.
+ */
+extern int	candidate_list_agent(Choice *choice, int ordinal);
+
 /* Moves a candidate from the list to the agents rejected by concurrency. */
 extern void candidate_reject_full(Choice *choice, int candidate);
 

@@ -34,11 +34,19 @@ decision_say_list(StringInfo words, const SliceList *list)
 	appendStringInfoChar(words, ']');
 }
 
-/* Returns the best candidate apart from the selected one. */
-static const Candidate *
-decision_runner_up(const Choice *choice, int selected)
+/*
+ * Returns what distinguishes the selected candidate.  Unless it is the best
+ * one, it was selected because it was looking for work, or because it is the
+ * best of those that have not let the task pass.
+ */
+static const char *
+decision_distinction(const Requirement *requirement, const Choice *choice, int selected)
 {
-	return selected + 1 < choice->ncandidates ? &choice->candidates[selected + 1] : NULL;
+	if (selected > 0)
+		return requirement->looks ? "looked for work" : "best that has not had it";
+	if (choice->ncandidates == 1)
+		return "only candidate";
+	return tiebreak_words(&choice->candidates[0], &choice->candidates[1], choice->avoided);
 }
 
 /* Appends the names of the rules, as in "; rules urgent, research". */
@@ -54,7 +62,6 @@ decision_say_rules(StringInfo words, const Requirement *requirement)
 static char *
 decision_reason_of(const Requirement *requirement, const Choice *choice, int selected)
 {
-	const Candidate *other = decision_runner_up(choice, selected);
 	StringInfoData words;
 
 	initStringInfo(&words);
@@ -75,9 +82,7 @@ decision_reason_of(const Requirement *requirement, const Choice *choice, int sel
 	}
 	else
 		appendStringInfoString(&words, "nothing required");
-	appendStringInfo(&words, ", %s", other == NULL ? "only candidate" :
-					 tiebreak_words(&choice->candidates[selected], other,
-									choice->avoided));
+	appendStringInfo(&words, ", %s", decision_distinction(requirement, choice, selected));
 	decision_say_rules(&words, requirement);
 	return words.data;
 }

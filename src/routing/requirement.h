@@ -56,6 +56,8 @@ struct Requirement
 	Slice		added_to;		/* see requirement_added_to */
 	bool		resumes;		/* "named" worked on the task before it was
 								 * suspended */
+	bool		looks;			/* the agent that gets it is looking for what
+								 * waits, whoever else could have it */
 	bool		has_after;		/* the request names tasks to wait for */
 };
 

@@ -43,7 +43,7 @@ router_failure_of(const Choice *choice)
 
 /*
  * Returns how many candidates to list: those that the decision names, but at
- * least the selected one and the runner-up.
+ * least the best one and the runner-up.
  */
 static int
 router_candidates_wanted(void)
@@ -78,6 +78,14 @@ void
 router_rank_all(Choice *choice)
 {
 	candidate_rank(choice, choice->neligible);
+}
+
+int
+router_list_agent(Choice *choice, Slice agent_id)
+{
+	int			ordinal = slice_present(agent_id) ? roster_find(choice->roster, agent_id) : -1;
+
+	return ordinal < 0 ? -1 : candidate_list_agent(choice, ordinal);
 }
 
 void

@@ -24,6 +24,12 @@ extern Choice *router_choose(const Requirement *requirement);
 extern void router_rank_all(Choice *choice);
 
 /*
+ * Returns the index of the agent among the candidates, or -1 if it is not
+ * eligible.  If it is not among the best ones, it is added at the end.
+ */
+extern int	router_list_agent(Choice *choice, Slice agent_id);
+
+/*
  * Rejects a candidate that turned out to have no slot, by concurrency.  When
  * the list runs out, the next best candidates are listed.
  */
