@@ -396,7 +396,7 @@ BEGIN
 			SELECT coalesce(jsonb_object_agg(substr(i.id, 7), i.name), '{}')
 			FROM (SELECT c.value ->> 'id' AS id, min(substr(o.agent_id, 7)) AS name
 				  FROM clutch.agent_registry o, jsonb_array_elements(o.card -> 'capabilities') AS c(value)
-				  WHERE c.value ->> 'id' LIKE 'skill:%' GROUP BY 1) AS i);
+				  WHERE c.value ->> 'id' LIKE 'skill:%' AND o.agent_id <> current_setting('clutch.orchestrator') GROUP BY 1) AS i);
 		RETURN (
 			SELECT jsonb_build_object('version', '3.0', 'orchestrator', substr(current_setting('clutch.orchestrator'), 7),
 				'agents', coalesce(jsonb_object_agg(substr(r.agent_id, 7), clutch.registry_entry(r.card, skill_index) - v.without || v.version), '{}'),
@@ -420,7 +420,9 @@ BEGIN
 				SELECT CASE WHEN r.card #> '{meta,agent_json}' IS NULL THEN '{name,version}' ELSE '{name}' END::text[],
 					   coalesce(CASE WHEN r.card #> '{meta,agent_json}' IS NULL THEN (
 							SELECT jsonb_build_object('version', c.value -> 'version') FROM jsonb_array_elements(r.card -> 'capabilities') WITH ORDINALITY AS c(value, n)
-							WHERE c.value ? 'version' ORDER BY c.n LIMIT 1) END, '{}')) AS v(without, version));
+							WHERE c.value ? 'version' ORDER BY c.n LIMIT 1) END, '{}')) AS v(without, version)
+			-- the orchestrator, which is registered if it has announced itself, is not one of the agents
+			WHERE r.agent_id <> current_setting('clutch.orchestrator'));
 	END IF;
 	IF imported IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',

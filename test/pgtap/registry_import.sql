@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(186);
+SELECT plan(188);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -127,6 +127,11 @@ SELECT clutch.unregister('agent:ken');
 SELECT is(clutch.export_registry() #>> '{routing,defaultAgent}', 'scribe', 'the default agent is one that is registered');
 ROLLBACK;
 SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'and it can be imported');
+BEGIN;
+SELECT FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:orchestrator", "capabilities": [{"id": "skill:route"}]}');
+SELECT is(clutch.export_registry() @? '$ ? (exists(@.agents.orchestrator) || exists(@.skillIndex.route))', false, 'the orchestrator is not one of the agents, even if it has registered itself');
+SELECT lives_ok('SELECT FROM clutch.import_registry(clutch.export_registry())', 'so the export can be imported');
+ROLLBACK;
 SELECT is(clutch.export_registry() -> 'routing', '{"defaultAgent": "ken", "switchCommands": ["give me", "talk to", "switch to"], "multiAgentTriggers": ["and also", "then"]}', 'without a change');
 
 BEGIN;
