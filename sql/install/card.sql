@@ -289,6 +289,8 @@ CREATE FUNCTION clutch.export_card(agent_id text, dialect text DEFAULT 'agent_js
 	AS $$
 DECLARE
 	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = export_card.agent_id);
+	document jsonb;
+	native jsonb;
 BEGIN
 	IF export_card.agent_id IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
@@ -299,8 +301,18 @@ BEGIN
 			MESSAGE = format('agent "%s" is not registered', agent_id),
 			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
 			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
+	ELSIF export_card.dialect IS DISTINCT FROM 'agent_json' THEN
+		RETURN clutch.card_as(card, dialect);
 	END IF;
-	RETURN clutch.card_as(card, dialect);
+	-- A registry need not say of an agent what an agent.json must say, and names some of its skills only in its
+	-- index.  Nor does a card say it all after other descriptions have changed it.
+	document := clutch.card_as(CASE WHEN jsonb_typeof(card #> '{meta,agent_json}') = 'object'
+		THEN jsonb_set(card, '{meta,agent_json}', (card #> '{meta,agent_json}') - '{entry,indexed}'::text[]) ELSE card END, dialect);
+	native := clutch.card_as(jsonb_build_object('agent_id', export_card.agent_id), dialect);
+	RETURN document || (
+		SELECT coalesce(jsonb_object_agg(m.name, native -> m.name), '{}')
+		FROM (VALUES ('name', '^[^\u0001-\u0020A-Z]+$'), ('description', '.'), ('version', '^\d+\.\d+\.\d+([-+]|$)')) AS m(name, form)
+		WHERE (document ->> m.name COLLATE "C" ~ m.form) IS NOT TRUE);
 END
 $$;
 COMMENT ON FUNCTION clutch.export_card(text, text) IS

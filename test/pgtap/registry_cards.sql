@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 53
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 57
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -95,6 +95,15 @@ SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}')$$, 'KL015', NULL, 'what
 SELECT throws_ok($$SELECT clutch.card_of('{"hello": 1}', dialect => 'latin')$$, '22023', NULL, 'a dialect is one of four');
 SELECT throws_ok($$SELECT clutch.export_card('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered is not exported');
 SELECT throws_ok('SELECT clutch.export_card(NULL)', '22004', 'argument "agent_id" must not be null', 'nor is none');
+-- an agent of which only a registry tells
+SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "yard", "agents": {"otto": {"version": "^1", "name": "Old Otto", "signals": ["dig"], "skills": [{"id": "dig"}]}, "Some Two": {"description": ""}}, "skillIndex": {"rake": "otto"}}');
+SELECT is(clutch.export_card('agent:otto'), '{"name": "otto", "version": "1.0.0", "description": "otto", "signals": ["dig"], "skills": [{"id": "dig"}, {"id": "rake", "description": "rake"}]}',
+	'what an agent.json requires is added to what a registry says');
+SELECT is(clutch.export_card('agent:Some Two') - 'version', '{"name": "some-two", "description": "Some Two"}', 'whatever the ID of the agent');
+BEGIN;
+SELECT lives_ok($$SELECT FROM clutch.import_card(clutch.export_card('agent:otto'), 'agent:otto')$$, 'so that it can be imported');
+SELECT is((SELECT capabilities FROM clutch.agents WHERE agent_id = 'agent:otto')::text, '{skill:dig,skill:rake}', 'and the agent keeps the skills that only the index names');
+ROLLBACK;
 SELECT is(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') ?| '{skills}' OR jsonb_array_length(clutch.card_as(jsonb_set(pg_temp.card('agent.json'), '{capabilities}', '[]'), 'agent_json') -> 'capabilities') > 0, false,
 	'what the card does not have any more is not described');
 SELECT * FROM finish();
