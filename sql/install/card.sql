@@ -162,10 +162,13 @@ BEGIN
 	IF dialect = 'a2a' THEN
 		merged := jsonb_set(merged, '{endpoints}', coalesce(registered -> 'endpoints', '{}') - 'a2a' || coalesce(described -> 'endpoints', '{}'));
 	END IF;
+	-- if the described groups are there in this order, the card keeps them where they are
 	IF groups IS NOT NULL THEN
-		merged := jsonb_set(merged, '{groups}', coalesce(described -> 'groups', '[]') || (
-			SELECT coalesce(jsonb_agg(g.value ORDER BY g.n), '[]')
-			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n) WHERE g.value #>> '{}' !~ groups));
+		merged := jsonb_set(merged, '{groups}', (
+			SELECT CASE WHEN coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' ~ groups), '[]') = coalesce(described -> 'groups', '[]')
+				THEN coalesce(registered -> 'groups', '[]')
+				ELSE coalesce(described -> 'groups', '[]') || coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' !~ groups), '[]') END
+			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n)));
 	END IF;
 	-- in the order of the card, if what is described has the same order there
 	in_place := (SELECT array_agg(r.value ->> 'id' ORDER BY r.n) FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n)

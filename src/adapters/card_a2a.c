@@ -225,6 +225,9 @@ card_a2a_write(const Json *card)
 	if (noted == NULL)
 		card_a2a_write_native(card, document);
 	json_put_text(document, "/name", json_get_text(card, "/display/name"));
+	/* a description in another dialect may have taken the name away, without which clients refuse the card */
+	if (json_get(document, "/name") == NULL)
+		json_put_text(document, "/name", card_unprefixed(json_get_text(card, "/agent_id"), "agent:"));
 	json_put_text(document, "/description", json_get_text(card, "/display/desc"));
 	json_put(document, "/version", card_version(card, &card_a2a));
 	card_a2a_write_url(card, document);

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(188);
+SELECT plan(191);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -253,6 +253,16 @@ SELECT clutch.unregister('agent:nat') IS NOT NULL AND clutch.unregister('agent:n
 SELECT FROM clutch.unregister('agent:vic');
 SELECT FROM clutch.import_registry(pg_temp.shed());
 SELECT is((SELECT string_agg(concat_ws(' ', change, what), ', ') FROM others o, clutch.import_card(o.document, 'agent:vic', 'mcp') WHERE o.dialect = 'mcp'), 'added tools.hammer', 'an import of tools does not say that skills are removed, which it keeps');
+-- descriptions that are imported in turn
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work"}'));
+SELECT FROM others o, clutch.import_card(o.document, 'agent:vic', 'map') WHERE o.dialect = 'map';
+CREATE TABLE in_turn AS SELECT pg_temp.events() AS n;
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work", "description": "Mends", "displayName": "Vic"}'));
+SELECT is((SELECT count(*)::int FROM others o, clutch.import_card(o.document, 'agent:vic', 'map') WHERE o.dialect = 'map'), 0, 'an import does not put groups that are there before those of another dialect');
+SELECT is(pg_temp.rows(pg_temp.shed('{"context": "work", "description": "Mends", "displayName": "Vic"}')) || (pg_temp.events() - n), 'no rows0', 'so descriptions of an agent can be imported again in turn without a change') FROM in_turn;
+SELECT FROM others o, clutch.import_card(o.document, 'agent:vic', 'a2a') WHERE o.dialect = 'a2a';
+SELECT FROM clutch.import_card('{"agentId": "vic"}', 'agent:vic', 'map');
+SELECT is(clutch.export_card('agent:vic', 'a2a') ->> 'name', 'vic', 'an A2A card has a name even if a description in another dialect has none');
 -- an export names an agent for a skill only if it has it
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "moves", "agents": {"max": {"skills": [{"id": "row", "description": "Rows"}, {"id": "sail", "description": "Sails"}]}, "mia": {}}, "skillIndex": {"row": "max", "sail": "max", "dive": "mia"}}');
 SELECT FROM clutch.send(clutch.envelope('agent.update', 'agent:max', payload => '{"agent_id": "agent:max", "capabilities": [{"id": "skill:row"}]}'));
