@@ -45,7 +45,8 @@ typedef enum GuardKind
 	GUARD_ARTIFACT,
 	GUARD_PAUSE,
 	GUARD_IMPORT,
-	GUARD_KEY
+	GUARD_KEY,
+	GUARD_SIGNATURE
 } GuardKind;
 
 /*
