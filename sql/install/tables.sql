@@ -183,7 +183,7 @@ CREATE TABLE clutch.task (
 	finished_at		timestamptz,
 	CONSTRAINT task_pkey PRIMARY KEY (task_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-CREATE INDEX task_run_id ON clutch.task (run_id);
+CREATE INDEX task_run_id ON clutch.task (run_id, request_seq);
 CREATE INDEX task_parent_task_id ON clutch.task (parent_task_id);
 
 -- Tasks that can be claimed, and nothing else, in the order of claims.

@@ -27,6 +27,10 @@ ALTER TABLE clutch.timer ADD COLUMN due_since timestamptz;
 -- Since when a message has been due whose sender cannot be told.
 ALTER TABLE clutch.expiry ADD COLUMN due_since timestamptz;
 
+-- Counts the tasks of a run that were requested after a certain event.
+DROP INDEX clutch.task_run_id;
+CREATE INDEX task_run_id ON clutch.task (run_id, request_seq);
+
 -- Looks up with a single probe whether an agent has sent an event in a run.
 DROP INDEX clutch.events_from_agent;
 CREATE INDEX events_from_agent ON clutch.events (from_agent, run_id);

@@ -152,7 +152,7 @@ enum
 	X(PARTICIPANT_RUN, "participant_run")	/* run_id */ \
 	X(SECRET, "secret_key")	/* made_at */ \
 	X(TASK, "task_pkey")	/* task_id */ \
-	X(TASK_RUN_ID, "task_run_id") \
+	X(TASK_RUN_ID, "task_run_id")	/* run_id, request_seq */ \
 	X(TASK_PARENT, "task_parent_task_id") \
 	X(READY, "ready_pkey")	/* agent_id, urgency, queue_no */ \
 	X(WAITING, "waiting_pkey")	/* kind, urgency, queue_no */ \
@@ -269,6 +269,12 @@ extern bool rows_table_is_there(StateTable table);
  */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern void rows_expect_writing(void);
+
+/*
+ * Returns the next number of a sequence.  The transaction has an ID before that,
+ * so when all transactions that have one now are over, the rows of all numbers
+ * that have been drawn by now can be seen, or never will be.
+ */
 extern int64 rows_nextval(StateSequence sequence);
 
 /*

@@ -380,6 +380,8 @@ rows_sequence_oid(StateSequence sequence)
 int64
 rows_nextval(StateSequence sequence)
 {
+	rows_require_writable();
+	(void) GetTopTransactionId();
 	return nextval_internal(rows_sequence_oid(sequence), false);
 }
 

@@ -28,6 +28,7 @@ static struct
 	[STALE_ENDPOINTS] = {TABLE_ENDPOINT},
 	[STALE_ADAPTERS] = {TABLE_ADAPTER},
 	[STALE_PRINCIPALS] = {TABLE_PRINCIPAL},
+	[STALE_TASKS] = {TABLE_TASK},
 };
 
 /* Invalidations may arrive at any moment, so this only counts. */

@@ -32,7 +32,8 @@ typedef enum StalePart
 	STALE_RULES,					/* clutch.routing_rule */
 	STALE_ENDPOINTS,			/* clutch.endpoint */
 	STALE_ADAPTERS,				/* clutch.adapter */
-	STALE_PRINCIPALS			/* clutch.principal */
+	STALE_PRINCIPALS,			/* clutch.principal */
+	STALE_TASKS					/* clutch.task, of which only TRUNCATE is announced */
 } StalePart;
 
 /* Returns how many changes of the part have been counted so far. */

@@ -8,13 +8,19 @@
 #include "clutch.h"
 
 #include "access/transam.h"
+#include "access/xact.h"
 #include "base/guard.h"
+#include "base/memo.h"
 #include "base/rows.h"
+#include "base/stale.h"
 #include "base/wait.h"
 #include "flow/budget.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
+#include "storage/procarray.h"
+#include "store/epoch.h"
 #include "store/spending.h"
+#include "utils/snapmgr.h"
 
 /* columns of clutch.budget */
 enum
@@ -51,6 +57,7 @@ budget_find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *crea
 	{
 		rows_keep(&scan, v, n);
 		*creator = which == ROWS_DIRTY ? rows_in_doubt(&scan) : InvalidTransactionId;
+		budget->seq = DatumGetInt64(v[Anum_budget_seq - 1]);
 		budget->amount.tokens = n[Anum_budget_tokens - 1] ? -1 : DatumGetInt64(v[Anum_budget_tokens - 1]);
 		budget->amount.cost = n[Anum_budget_cost - 1] ? NULL : DatumGetNumeric(v[Anum_budget_cost - 1]);
 		budget->tasks = n[Anum_budget_tasks - 1] ? -1 : DatumGetInt64(v[Anum_budget_tasks - 1]);
@@ -163,6 +170,104 @@ budget_depth_of(const Task *task, int64 limit)
 	return task != NULL && task->depth > 0 ? steps + task->depth : steps;
 }
 
+/* --------------------------------------------------------- counting tasks */
+
+/*
+ * What this backend has counted of the tasks of a run.  n of them were
+ * requested by the events up to seq, and that number does not change any more.
+ * All other transactions before over_xid are over.
+ *
+ * Those that were requested by the events up to next_seq will not change either,
+ * as soon as all other transactions before next_xid are over.  Their events
+ * follow those up to seq, unless next_seq is lower.
+ */
+typedef struct BudgetCount
+{
+	uint64		budget;			/* key: seq of the request that has set the budget */
+	int64		n;
+	int64		seq;
+	uint64		over_xid;
+	int64		next_seq;
+	uint64		next_xid;
+} BudgetCount;
+
+#define MOST_COUNTS		1024
+
+/*
+ * Are all other transactions before xid over?  It is known of those before
+ * over_xid.  A snapshot does not list those from its xmax on.
+ */
+static bool
+budget_others_are_over(uint64 over_xid, uint64 xid)
+{
+	Snapshot	snapshot = GetLatestSnapshot();
+	uint64		unlisted = Max(over_xid, epoch_full_xid(snapshot->xmax));
+	int			i;
+
+	for (i = 0; i < (int) snapshot->xcnt; i++)
+		if (epoch_full_xid(snapshot->xip[i]) < xid)
+			return false;
+	for (; unlisted < xid; unlisted++)
+		if (!TransactionIdIsCurrentTransactionId((TransactionId) unlisted) &&
+			TransactionIdIsInProgress((TransactionId) unlisted))
+			return false;
+	return true;
+}
+
+/*
+ * What our own transaction has requested counts as well.  If that is rolled back,
+ * or the table is rebuilt, everything is counted again.
+ */
+static BudgetCount *
+budget_count_of(int64 seq)
+{
+	static Memo memo = {0};
+	uint64		key = (uint64) seq;
+	BudgetCount *count;
+	HTAB	   *table;
+	bool		found;
+
+	table = memo_current(&memo, "clutch counts of tasks", sizeof(BudgetCount), MOST_COUNTS,
+						 stale_count(STALE_TASKS));
+	stale_if_rolled_back(STALE_TASKS);
+	count = hash_search(table, &key, HASH_ENTER, &found);
+	if (!found)
+		*count = (BudgetCount) {.budget = key};
+	return count;
+}
+
+/*
+ * Is the task among as many as the budget allows, in the order of their
+ * requests?  Reads only tasks that were requested since the oldest other
+ * transaction has begun, or that this backend has not counted yet.
+ *
+ * No more are counted than the budget allows, so whatever was requested up to
+ * the last one that is counted is among them.
+ */
+static bool
+budget_allows_task(const Budget *budget, const Task *task)
+{
+	BudgetCount *count = budget_count_of(budget->seq);
+	int64		last;
+
+	if (task->request_seq <= count->seq)
+		return true;
+	if (count->next_seq > count->seq && budget_others_are_over(count->over_xid, count->next_xid))
+	{
+		count->n += task_count_requested(task->run_id, count->seq, count->next_seq,
+										 budget->tasks - count->n, ROWS_LATEST, &count->seq);
+		count->over_xid = count->next_xid;
+		count->next_seq = 0;
+	}
+	if (count->next_seq <= count->seq)
+	{
+		count->next_seq = task->request_seq;
+		count->next_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
+	}
+	return count->n + task_count_requested(task->run_id, count->seq, task->request_seq,
+										   budget->tasks - count->n + 1, ROWS_LATEST, &last) <= budget->tasks;
+}
+
 char *
 budget_exceeded(const Task *task, bool *by_run)
 {
@@ -178,7 +283,7 @@ budget_exceeded(const Task *task, bool *by_run)
 	depth = budget.depth < 0 ? -1 : budget_depth_of(task, budget.depth);
 	if (depth > budget.depth)
 		return psprintf("depth " INT64_FORMAT " of " INT64_FORMAT, depth, budget.depth);
-	if (budget.tasks >= 0 && !task_is_among_first(task, budget.tasks, ROWS_LATEST))
+	if (budget.tasks >= 0 && !budget_allows_task(&budget, task))
 		return psprintf("more than " INT64_FORMAT " tasks", budget.tasks);
 	if (!amount_is_limit(&budget.amount))
 		return NULL;

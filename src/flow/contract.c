@@ -123,9 +123,11 @@ contract_bind(const Envelope *request, bool run_has_tasks)
 void
 contract_confirm(const Task *task, const Envelope *request)
 {
+	int64		last;
+
 	if (task == NULL)
 		binding_forget_run(request->run_id);
-	else if (!task_is_among_first(task, 1, ROWS_DIRTY))
+	else if (task_count_requested(task->run_id, 0, task->request_seq - 1, 1, ROWS_DIRTY, &last) > 0)
 		contract_refuse_other(request, NULL);
 }
 

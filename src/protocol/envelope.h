@@ -86,6 +86,7 @@ typedef struct Budget
 	Amount		amount;
 	int64		tasks;			/* -1 in these two means no limit */
 	int64		depth;
+	int64		seq;			/* of the request that has set it, if it is the budget of a run */
 } Budget;
 
 /* meta.clutch, the only part of meta that the database acts on */

@@ -258,22 +258,24 @@ task_is_open(Slice task_id)
 	return is_open;
 }
 
-bool
-task_is_among_first(const Task *task, int64 n, RowSnapshot which)
+int64
+task_count_requested(Slice run_id, int64 after, int64 upto, int64 most, RowSnapshot which, int64 *last)
 {
-	int64		found = 0;
+	int64		n = 0;
 	RowScan		scan;
 
-	task_scan_run(&scan, task->run_id, which);
+	task_scan_run(&scan, run_id, which);
+	rows_key_int8(&scan, 2, BTGreaterStrategyNumber, after);
+	rows_key_int8(&scan, 2, BTLessEqualStrategyNumber, upto);
 	rows_start(&scan);
-	while (found <= n && rows_next(&scan))
+	while (n < most && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (rows_int8(&scan, Anum_task_request_seq) <= task->request_seq)
-			found++;
+		*last = rows_int8(&scan, Anum_task_request_seq);
+		n++;
 	}
 	rows_end(&scan);
-	return found <= n;
+	return n;
 }
 
 bool

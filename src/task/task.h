@@ -138,10 +138,13 @@ extern bool task_run_is_over(Slice run_id, bool *has_tasks);
 extern bool task_is_open(Slice task_id);
 
 /*
- * Is it one of the first n tasks that were requested in its run?  With
+ * Returns how many tasks of the run were first requested after the event
+ * "after" and up to the event "upto", but at most "most".  If there are any,
+ * *last is set to the event that requested the last one of them.  With
  * ROWS_DIRTY, uncommitted requests count.
  */
-extern bool task_is_among_first(const Task *task, int64 n, RowSnapshot which);
+extern int64 task_count_requested(Slice run_id, int64 after, int64 upto, int64 most,
+								  RowSnapshot which, int64 *last);
 
 /*
  * Returns the children of a task, as a List of Slice *.  ROWS_DIRTY includes
