@@ -13,6 +13,7 @@
 #include "api/world.h"
 #include "miscadmin.h"
 #include "protocol/place.h"
+#include "trust/principal.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -212,15 +213,35 @@ adapter_check_context(const Adapter *adapter, const Json *context)
 	}
 }
 
+/* what may be wrong with an envelope that is sent, but not with the document */
+typedef struct SendingAdvice
+{
+	bool		lacks_session;	/* the context names none, although it could */
+	bool		is_of_stranger; /* the role does not speak for the sender, who
+								 * has not signed */
+} SendingAdvice;
+
 /*
- * Adds a hint to the error that the ID of a document has been used, if the
- * context does not name a session.
+ * Says what the context can do about an error: that the ID of the document has
+ * been used, or that the role does not speak for its sender.
  */
 static void
-adapter_hint_session(void *arg)
+adapter_advise(void *arg)
 {
-	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION)
+	const SendingAdvice *advice = arg;
+
+	if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE && advice->is_of_stranger)
+		errhint(PRINCIPAL_HINT_GRANT " To ingest a document of another sender, name an agent of the role as the agent_id of the context.");
+	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION && advice->lacks_session)
 		errhint("A document that is sent again must be unchanged. If the other one came in another session, name the sessions in the context: {\"session\": \"a text of this session\"}.");
+}
+
+static bool
+is_of_stranger(const Json *envelope)
+{
+	Slice		sender = json_get_text(envelope, "/from/agent_id");
+
+	return slice_present(sender) && json_get(envelope, "/security/auth") == NULL && !principal_speaks_for(sender);
 }
 
 static void
@@ -228,7 +249,8 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 {
 	static const ProblemArgument places[] = {{"", "raw"}, {NULL}};
 	ProblemArguments scope;
-	ErrorContextCallback hint = {.previous = error_context_stack, .callback = adapter_hint_session};
+	SendingAdvice advice = {.lacks_session = adapter->has_sessions && json_member(call->context, SLICE_OF("session")) == NULL};
+	ErrorContextCallback context = {.previous = error_context_stack, .callback = adapter_advise, .arg = &advice};
 	List	   *envelopes;
 	ListCell   *lc;
 
@@ -236,15 +258,15 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 	problem_arguments_begin(&scope, places);
 	envelopes = translation_inbound(adapter, raw, call->context, &call->world);
 	problem_arguments_end(&scope);
-	if (adapter->has_sessions && json_member(call->context, SLICE_OF("session")) == NULL)
-		error_context_stack = &hint;
+	error_context_stack = &context;
 	foreach(lc, envelopes)
 	{
 		world_note_made(lfirst(lc));
 		blob_mark(lfirst(lc), adapter->name, call->blobs);
+		advice.is_of_stranger = is_of_stranger(lfirst(lc));
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
-	error_context_stack = hint.previous;
+	error_context_stack = context.previous;
 }
 
 static void adapter_take_document(InboundCall *call, Json *raw, const char *base);

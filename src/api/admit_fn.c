@@ -374,8 +374,8 @@ keep_replicated(Jsonb *document, Event *event)
 /*
  * A row that comes with its seq is an event that was admitted before and is
  * being restored from a dump.  It is kept without being judged.  Therefore
- * only operators may insert such rows, even if another role may write all
- * columns of the table (pg_write_all_data).
+ * only the owner and superusers may insert such rows, even if another role may
+ * write all columns of the table (pg_write_all_data).
  */
 static void
 require_restorer(void)
@@ -387,7 +387,7 @@ require_restorer(void)
 				 errmsg("role \"%s\" may not insert a row into clutch.events with seq set",
 						GetUserNameFromId(GetUserId(), false)),
 				 errhint("Insert the envelope alone: INSERT INTO clutch.events (envelope) VALUES ($1::jsonb). "
-						 "Only operators may restore rows.")));
+						 "Only the owner of the extension and superusers may restore rows.")));
 }
 
 Datum

@@ -79,7 +79,7 @@ require_size(int64 bytes, const char *argument)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errproblem(argument, "TOO_LARGE"),
 				 errmsg("the artifact is larger than %d MB (clutch.max_artifact_size)", clutch_max_artifact_size),
-				 errhint("Split the content, or ask an operator to raise the setting.")));
+				 errhint("Split the content, or ask a superuser to raise the setting.")));
 }
 
 /*

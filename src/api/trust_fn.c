@@ -148,7 +148,7 @@ require_right_to_add(Slice agent_id)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("", "NOT_AN_OPERATOR"),
 				 errmsg("only an operator may add a key"),
-				 errhint("Ask an operator, who may also set clutch.agents_add_keys to let the roles of agents add keys.")));
+				 errhint("Ask an operator to add it, or a superuser to set clutch.agents_add_keys, which lets the roles of agents add keys.")));
 	principal_require(agent_id, "agent_id");
 }
 

@@ -107,7 +107,7 @@ world_default_agent(void)
 				 errproblem("context", "NOT_YOUR_AGENT"),
 				 errmsg(agents.n == 0 ? "role \"%s\" speaks for no agent" : "role \"%s\" speaks for several agents",
 						GetUserNameFromId(principal_role(), false)),
-				 errhint(agents.n == 0 ? "Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id)." :
+				 errhint(agents.n == 0 ? PRINCIPAL_HINT_GRANT :
 						 "Name the sender in the context: {\"agent_id\": \"agent:...\"}.")));
 	return agents.items[0];
 }

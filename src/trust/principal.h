@@ -109,6 +109,10 @@ extern List *principal_list_roles(RowSnapshot which);
  */
 extern void principal_run_as(Oid role, void (*step) (void *arg), void *arg);
 
+/* what a role that may not speak for an agent can do about it */
+#define PRINCIPAL_HINT_GRANT \
+	"Ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id)."
+
 /* Raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent. */
 extern void principal_require(Slice agent_id, const char *place);
 

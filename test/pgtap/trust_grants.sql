@@ -1,12 +1,13 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(63);
+SELECT plan(75);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
 SELECT clutch.grant_agent('clutch_test_lois', 'agent:lois', '{skill:research,mcp:files}', '{group:team-a}');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:lois', run_id => 'run:of-others'));
 
 CREATE FUNCTION pg_temp.card(agent_id text, capability jsonb, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_build_object('v', 'clutch/0.1', 'agent_id', agent_id,
@@ -49,10 +50,17 @@ SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
 	'nor one of another agent');
 
-SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask an operator to run SELECT clutch.grant_agent(role_name, agent_id).',
+SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id).',
 	'who claims for another agent is not told about contexts');
 SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}') $$), 'the context',
 	'whose document has another sender is');
+SELECT is(pg_temp.hint(call) ~ 'the context', is_told, 'who calls this is told about contexts: ' || is_told || ' ' || call) FROM (VALUES
+	($$ SELECT clutch.send(clutch.envelope('chat.message', 'agent:lois')) $$, false),
+	($$ SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:lois", "capabilities": [{"id": "skill:research"}]}') $$, false),
+	($$ SELECT clutch.schedule('s', '@daily', clutch.envelope('chat.message', 'agent:lois')) $$, false),
+	($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "2", "source": "ken", "type": "t"}', context => '{"agent_id": "agent:lois"}') $$, false),
+	($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "2", "source": "lois", "type": "t"}') $$, true),
+	($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "2", "source": "ken", "type": "t"}', context => '{"run_id": "run:of-others"}') $$, false)) AS c(call, is_told);
 SELECT is(pg_temp.fault($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}', context => '{"agent_id": "ken"}') $$), '22023 WRONG_PREFIX',
 	'and whoever has left out the prefix is told so');
 
@@ -68,6 +76,14 @@ FROM (VALUES
 	('{"id": "skill:research"}', '{"groups": ["group:admins"]}'),
 	('{"id": "skill:research"}', '{"security": {"sandbox": false}}'),
 	('{"id": "skill:research"}', '{"security": {"network": "open"}}')) AS v(capability, more);
+SELECT is(substring(pg_temp.hint(format('SELECT clutch.register(%L)', pg_temp.card('agent:lois', capability, more))) FROM 'which replaces|cannot allow'), advice, concat('who can allow it: ', capability, more))
+FROM (VALUES
+	('{"id": "skill:everything"}'::jsonb, '{}'::jsonb, 'which replaces'),
+	('{"id": "skill:research"}', '{"scopes": ["group:team-b"]}', 'which replaces'),
+	('{"id": "skill:research"}', '{"limits": {"max_concurrency": 101}}', 'which replaces'),
+	('{"id": "skill:research", "trust_level": "prod"}', '{}', 'cannot allow'),
+	('{"id": "skill:research"}', '{"security": {"sandbox": false}}', 'cannot allow'),
+	('{"id": "skill:research"}', '{"security": {"network": "open"}}', 'cannot allow')) AS v(capability, more, advice);
 SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)',
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
 	'42501 CARD_NOT_GRANTED', 'an update cannot widen it either');
