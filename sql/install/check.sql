@@ -240,5 +240,26 @@ JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
 WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
-  AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %';
+  AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %'
+UNION ALL
+-- Nor are their constraints checked, except that a unique one is kept by its index.
+SELECT 'CONSTRAINT_ADDED', pg_catalog.format(CASE k.contype WHEN 'c' THEN 'the constraint %I of %s is not checked'
+			ELSE 'the constraint %I of %s makes clutch fail where a row breaks it' END, k.conname, k.conrelid::regclass) COLLATE "default",
+	   pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I;', k.conrelid::regclass, k.conname) COLLATE "default"
+FROM pg_catalog.pg_constraint k
+WHERE k.connamespace = 'clutch'::regnamespace AND k.contype IN ('c', 'u')
+  AND pg_catalog.obj_description(k.conrelid, 'pg_class') LIKE 'state: %'
+UNION ALL
+-- The library makes the entries of indexes, except in the log and where rows are written by SQL, and evaluates no expression.
+SELECT 'INDEX_NOT_PLAIN', pg_catalog.format('the index %s has an expression, a condition or an exclusion, so nothing can be written to %s', x.indexrelid::regclass, x.indrelid::regclass) COLLATE "default",
+	   CASE WHEN x.indisexclusion THEN pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I;', x.indrelid::regclass, i.relname)
+			ELSE pg_catalog.format('DROP INDEX %s;', x.indexrelid::regclass) END COLLATE "default"
+FROM pg_catalog.pg_index x
+JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
+JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e'
+WHERE t.relnamespace = 'clutch'::regnamespace
+  AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^\(\w+ IS NOT NULL\)$')
+  AND t.relname NOT IN ('events', 'adapter', 'checkpoint', 'endpoint', 'endpoint_secret', 'event_count', 'event_count_place', 'group_member', 'principal',
+						'privilege', 'quota', 'quota_refusal', 'registry_document', 'retry_policy', 'routing_rule', 'secret');
 COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, adapters, artifacts, roles that are gone, row-level security, and the catalog';

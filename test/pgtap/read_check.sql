@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(45);
+SELECT plan(49);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -136,6 +136,27 @@ SELECT is((SELECT string_agg(code || ': ' || detail, ' ' ORDER BY detail) FROM c
 	'triggers and foreign keys that state tables ignore');
 SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
 DROP TABLE note;
+
+-- -------------------------------------- indexes and constraints that are in the way
+CREATE INDEX by_name ON clutch.task (lower(agent_id));
+CREATE INDEX failed ON clutch.outbox (endpoint) WHERE state = 'dead';
+CREATE INDEX plain ON clutch.task (agent_id) WHERE agent_id IS NOT NULL;
+CREATE INDEX of_log ON clutch.events (lower(from_agent)) WHERE late;
+CREATE INDEX of_endpoints ON clutch.endpoint (lower(url));
+ALTER TABLE clutch.step ADD CONSTRAINT apart EXCLUDE (task_id WITH =);
+ALTER TABLE clutch.task ADD CONSTRAINT few CHECK (attempt < 1000);
+ALTER TABLE clutch.question ADD CONSTRAINT one UNIQUE (task_id);
+SELECT is((SELECT string_agg(code || ': ' || detail, E'\n' ORDER BY code, detail COLLATE "C") FROM clutch.check()),
+	E'CONSTRAINT_ADDED: the constraint few of clutch.task is not checked\n'
+	'CONSTRAINT_ADDED: the constraint one of clutch.question makes clutch fail where a row breaks it\n'
+	'INDEX_NOT_PLAIN: the index clutch.apart has an expression, a condition or an exclusion, so nothing can be written to clutch.step\n'
+	'INDEX_NOT_PLAIN: the index clutch.by_name has an expression, a condition or an exclusion, so nothing can be written to clutch.task\n'
+	'INDEX_NOT_PLAIN: the index clutch.failed has an expression, a condition or an exclusion, so nothing can be written to clutch.outbox',
+	'indexes that clutch cannot fill and constraints of state tables, but no index of the log, of rows written by SQL, or on a column that is not null');
+SELECT throws_ok($$ SELECT fixture.ask('indexed') $$, '0A000', NULL, 'until then, nothing is requested');
+SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
+SELECT lives_ok($$ SELECT fixture.ask('indexed') $$, 'then it is');
+DROP INDEX clutch.plain, clutch.of_log, clutch.of_endpoints;
 DROP TRIGGER mine ON clutch.events;
 
 -- -------------------------------------------------------- roles that are gone
