@@ -60,7 +60,9 @@ raise_unknown_payload_type(const char *argument, Slice name, int version)
 			 version > 0 ?
 			 errmsg("version %d of payload type %s is not registered", version, place_quote(name)) :
 			 errmsg("payload type %s is not registered", place_quote(name)),
-			 errhint("The table clutch.payload_type lists what is registered; clutch.register_schema(payload_type, schema) adds to it.")));
+			 version > 0 ?
+			 errhint("Leave the version out for the newest one; operators and readers see all versions in clutch.payload_type.") :
+			 errhint("Ask an operator to run SELECT clutch.register_schema(payload_type, schema); operators and readers see in clutch.payload_type what is registered.")));
 }
 
 /* --------------------------------------------------------------- functions */

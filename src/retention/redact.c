@@ -32,13 +32,18 @@ redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 				 errmsg("event " INT64_FORMAT " does not exist", seq),
 				 errhint("Pass the seq of a row of clutch.events.")));
 	envelope_read_admitted(document, envelope, problem_list_admitted());
-	if (message_type_is_agent(envelope->type) ||
-		audit_is(envelope->run_id, envelope->from_agent, SLICE_NONE, NULL))
+	if (message_type_is_agent(envelope->type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errproblem("seq", "NOT_REDACTABLE"),
-				 errmsg("event " INT64_FORMAT " is a record of the registry or of an audit and cannot be redacted", seq),
-				 errhint("Register the agent with another card.")));
+				 errmsg("event " INT64_FORMAT " is a record of the registry and cannot be redacted", seq),
+				 errhint("The log keeps it for good; clutch.register(card) only replaces the card that clutch.agents shows.")));
+	if (audit_is(envelope->run_id, envelope->from_agent, SLICE_NONE, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errproblem("seq", "NOT_REDACTABLE"),
+				 errmsg("event " INT64_FORMAT " is a record of an audit and cannot be redacted", seq),
+				 errhint("The log keeps it for good, to show what was changed.")));
 }
 
 /* Does a later event of the task, which is not late, have the same text? */

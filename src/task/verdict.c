@@ -113,6 +113,21 @@ verdict_on_report(const Task *task, const Envelope *report)
 	return has_it ? VERDICT_FITS : VERDICT_LATE;
 }
 
+/* Returns what the sender can do instead of requesting the task a second time. */
+static const char *
+verdict_instead_of_request(const Task *task, const Envelope *request)
+{
+	bool		is_over = task_status_is_over(task->status);
+
+	if (is_over && task->status != TASK_COMPLETED && verdict_may_steer(task, request->from_agent))
+		return "To have it done again, call clutch.retry(task_id); for other work, make a new task_id.";
+	if (!is_over && slice_equal(request->from_agent, task->agent_id))
+		return "To hand the task over, name one agent in \"to\"; for other work, make a new task_id.";
+	if (slice_equal(request->from_agent, task->from_agent))
+		return "To send the request again, repeat its envelope with the same id; for other work, make a new task_id.";
+	return "Make a new task_id.";
+}
+
 void
 verdict_check_hand_over(const Task *task, const Envelope *request)
 {
@@ -130,7 +145,5 @@ verdict_check_hand_over(const Task *task, const Envelope *request)
 			 errmsg("task \"%.*s\" was requested before and is %s",
 					task->task_id.len, task->task_id.s,
 					task_status_name(task->status)),
-			 is_over && task->status != TASK_COMPLETED ?
-			 errhint("To have it done again, call clutch.retry(task_id); for other work, make a new task_id.") :
-			 errhint("Make a new task_id; a resend repeats the envelope with its id.")));
+			 errhint("%s", verdict_instead_of_request(task, request))));
 }

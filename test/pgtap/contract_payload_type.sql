@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(134);
+SELECT plan(136);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -53,6 +53,8 @@ SELECT is((SELECT count(*) FROM clutch.validate_payload('test.a', '1', 1)), 1::b
 SELECT is_empty($$SELECT * FROM clutch.validate_payload('test.a', '1')$$, 'without a version the newest one is');
 SELECT is(pg_temp.fault($$SELECT * FROM clutch.validate_payload('test.a', '1', 3)$$), '42704 UNKNOWN_PAYLOAD_TYPE payload_type', 'an unknown version is an error');
 SELECT is(pg_temp.fault($$SELECT * FROM clutch.validate_payload('test.none', '1')$$), '42704 UNKNOWN_PAYLOAD_TYPE payload_type', 'and so is an unknown type');
+SELECT matches(fixture.hint_of($$SELECT * FROM clutch.validate_payload('test.a', '1', 3)$$), 'Leave the version out', 'what to do about an unknown version');
+SELECT matches(fixture.hint_of($$SELECT * FROM clutch.validate_payload('test.none', '1')$$), 'Ask an operator', 'and about an unknown type');
 SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.a', NULL)$$, '22004', NULL, 'NULL is no payload');
 SELECT throws_ok($$SELECT * FROM clutch.validate_payload(NULL, '1')$$, '22004', NULL, 'and no type');
 SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(%L, ''{}'')', name)), '22023 WRONG_FORMAT payload_type', 'no name: "' || name || '"')

@@ -1,6 +1,6 @@
 -- The states of a task, and events that do not fit (DESIGN 3), in their order.
 \ir ../fixtures/tap.sql
-SELECT plan(122);
+SELECT plan(128);
 SET clutch.heartbeat_interval = 0;
 
 SET clutch.notify = off;
@@ -148,6 +148,9 @@ SELECT is(pg_temp.outcome(pg_temp.ask('task:b', 'agent:lois')), 'KL004 TASK_EXIS
 SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:cook', 'task:b') || '{"to": [{"agent_id": "agent:cook"}]}'), 'KL004 TASK_EXISTS /task_id', 'and so is one by a stranger');
 SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:orchestrator"}]}'), 'KL004 TASK_EXISTS /task_id', 'and one that names no agent');
 SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "group:g"}]}'), 'KL004 TASK_EXISTS /task_id', 'and one that names a group');
+SELECT matches(fixture.hint_of(format('SELECT clutch.send(%L)', e)), hint, 'the hint: ' || hint) FROM (VALUES
+	(pg_temp.ask('task:b'), 'repeat its envelope with the same id'),
+	(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "group:g"}]}', 'name one agent in "to"')) AS h(e, hint);
 SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b', run => 'run:other') || '{"to": [{"agent_id": "agent:lois"}]}'), 'KL004 TASK_IN_OTHER_RUN /task_id', 'and one in another run');
 SELECT is(pg_temp.outcome(pg_temp.event('task.request', 'agent:ken', 'task:b') || '{"to": [{"agent_id": "agent:lois"}]}'), 'fits', 'a request by the assignee hands the task over');
 SELECT is(pg_temp.state_of('task:b'), 'assigned agent:lois 2', 'to the other agent, as the next attempt');
@@ -165,6 +168,12 @@ SELECT is(pg_temp.state_of('task:b'), 'assigned agent:ken 3', 'it stays where it
 SELECT clutch.finish('agent:ken', 'task:b') \g /dev/null
 SELECT is(pg_temp.outcome(pg_temp.ask('task:b')), 'KL004 TASK_EXISTS /task_id', 'a request for a task that is over is refused');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:b') || '{"run_id": "run:other"}'), 'KL004 TASK_IN_OTHER_RUN /task_id', 'and in another run refused');
+SELECT is(fixture.hint_of(format('SELECT clutch.send(%L)', pg_temp.ask('task:b'))), 'To send the request again, repeat its envelope with the same id; for other work, make a new task_id.', 'nobody can revive what was completed');
+SELECT clutch.send(pg_temp.ask('task:dropped', 'agent:ken')), clutch.cancel('task:dropped') \g /dev/null
+SELECT is(fixture.hint_of(format('SELECT clutch.send(%L)', pg_temp.ask('task:dropped') || e)) ~ 'clutch.retry', may, 'nor can a stranger revive a task: ' || may)
+FROM (VALUES ('{"from": {"agent_id": "agent:lois"}}'::jsonb, false), ('{}', true)) AS s(e, may);
+SELECT lives_ok($$ SELECT clutch.retry('task:dropped', 'agent:ui') $$, 'the requester does what the hint says');
+SELECT clutch.cancel('task:dropped') \g /dev/null
 
 -- -------------------------------------------------------------- the tree
 SELECT is(pg_temp.outcome(pg_temp.ask('task:p', more => '{"parent_task_id": "task:q"}')), 'fits', 'a parent may be unknown so far');
