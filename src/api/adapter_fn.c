@@ -219,11 +219,12 @@ typedef struct SendingAdvice
 	bool		lacks_session;	/* the context names none, although it could */
 	bool		is_of_stranger; /* the role does not speak for the sender, who
 								 * has not signed */
+	bool		is_of_system;	/* it is a chat.system */
 } SendingAdvice;
 
 /*
- * Says what the context can do about an error: that the ID of the document has
- * been used, or that the role does not speak for its sender.
+ * Replaces the hint of an error about the envelope, which the caller has never
+ * seen, by one about the document.
  */
 static void
 adapter_advise(void *arg)
@@ -232,7 +233,9 @@ adapter_advise(void *arg)
 
 	if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE && advice->is_of_stranger)
 		errhint(PRINCIPAL_HINT_GRANT " To ingest a document of another sender, name an agent of the role as the agent_id of the context.");
-	if (geterrcode() == ERRCODE_UNIQUE_VIOLATION && advice->lacks_session)
+	else if (geterrcode() == ERRCODE_INSUFFICIENT_PRIVILEGE && advice->is_of_system)
+		errhint("If the document only asks for something, like \"tools/list\" or \"GetTask\", answer it in the program that has received it. " PRINCIPAL_HINT_BROADCAST);
+	else if (geterrcode() == ERRCODE_UNIQUE_VIOLATION && advice->lacks_session)
 		errhint("A document that is sent again must be unchanged. If the other one came in another session, name the sessions in the context: {\"session\": \"a text of this session\"}.");
 }
 
@@ -264,6 +267,7 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 		world_note_made(lfirst(lc));
 		blob_mark(lfirst(lc), adapter->name, call->blobs);
 		advice.is_of_stranger = is_of_stranger(lfirst(lc));
+		advice.is_of_system = slice_is(json_get_text(lfirst(lc), "/type"), "chat.system");
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
 	error_context_stack = context.previous;

@@ -17,6 +17,8 @@
 #include "flow/sight.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "protocol/identifier.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "task/output.h"
 #include "task/task.h"
@@ -361,6 +363,24 @@ clutch_task_transitions(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------- listening */
 
+/*
+ * Nothing is ever addressed to a name without one of the prefixes, so whoever
+ * listened to that would wait in vain.
+ */
+static void
+require_recipient(Slice id)
+{
+	const char *rule;
+	const char *code = identifier_fault(ID_RECIPIENT, id, &rule);
+
+	if (code != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errproblem("id", code),
+				 errmsg("invalid agent ID %s", place_quote(id)),
+				 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".")));
+}
+
 static char *
 argument_channel(FunctionCallInfo fcinfo)
 {
@@ -381,6 +401,8 @@ argument_channel(FunctionCallInfo fcinfo)
 				 errmsg("argument \"id\" must be specified for a channel of kind \"%.*s\"",
 						kind.len, kind.s),
 				 errhint("Pass the ID of the agent, thread, run or task.")));
+	if (audience == AUDIENCE_AGENT)
+		require_recipient(id);
 	return notify_channel(audience, id);
 }
 

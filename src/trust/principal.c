@@ -168,7 +168,7 @@ principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *plac
 				 errproblem(place, "BROADCAST_NOT_GRANTED"),
 				 errmsg("role \"%s\" may not send chat.system as \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
-				 errhint("Send a chat.message, or ask the owner of the extension or a superuser to repeat the grant with broadcast: SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes, limits, broadcast => true).")));
+				 errhint("Send a chat.message. " PRINCIPAL_HINT_BROADCAST)));
 }
 
 bool

@@ -113,6 +113,10 @@ extern void principal_run_as(Oid role, void (*step) (void *arg), void *arg);
 #define PRINCIPAL_HINT_GRANT \
 	"Ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id)."
 
+/* the same for a role that may not send chat.system */
+#define PRINCIPAL_HINT_BROADCAST \
+	"To allow chat.system, the owner of the extension or a superuser repeats the grant with broadcast: SELECT clutch.grant_agent(role_name, agent_id, capabilities, scopes, limits, broadcast => true)."
+
 /* Raises 42501, code NOT_YOUR_AGENT, unless the role speaks for the agent. */
 extern void principal_require(Slice agent_id, const char *place);
 

@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(77);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -87,6 +87,9 @@ FROM (VALUES
 SELECT is(pg_temp.fault(format('INSERT INTO clutch.events (envelope) VALUES (%L)',
 		clutch.envelope('agent.update', 'agent:lois', payload => '{"agent_id": "agent:lois", "scopes": ["group:team-b"]}'))),
 	'42501 CARD_NOT_GRANTED', 'an update cannot widen it either');
+
+SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}', 'mcp') $$), 'answer it in the program .* broadcast => true', 'who has passed on a document that only asks is told who answers it');
+SELECT unalike(pg_temp.hint($$ SELECT clutch.send(clutch.envelope('chat.system', 'agent:lois')) $$), '%answer it%', 'others are not');
 
 -- the hosts that were granted
 RESET ROLE;

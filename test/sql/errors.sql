@@ -142,6 +142,7 @@ SELECT clutch.version_satisfies('1.2', 'one');
 SELECT clutch.new_id('MSG');
 SELECT clutch.envelope('chat.message', 'agent:ui', meta => '[]', priority => 1);
 SELECT clutch.channel('agent');
+SELECT clutch.channel('agent', 'ken');
 
 -- Words that mean nothing
 SELECT clutch.listen('everything');
