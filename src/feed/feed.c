@@ -85,8 +85,9 @@ feed_examine(FeedReader *reader, const RowScan *scan)
 	CHECK_FOR_INTERRUPTS();
 	reader->feed->examined++;
 	if (feed_belongs_to_member(reader->query, rows_text(scan, Anum_event_run_id)) &&
-		filter_fits(reader->query->filter, scan) &&
+		filter_fits_columns(reader->query->filter, scan) &&
 		(reader->query->right == NULL || reader->query->right(reader->query->right_arg, scan)) &&
+		filter_fits_path(reader->query->filter, scan) &&
 		!feed_event_is_expired(scan, reader->now))
 		feed_add(reader, rows_int8(scan, Anum_event_seq));
 	MemoryContextSwitchTo(old);

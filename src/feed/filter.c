@@ -389,7 +389,7 @@ filter_recipients_fit(const Filter *filter, const RowScan *event)
 }
 
 bool
-filter_fits(const Filter *filter, const RowScan *event)
+filter_fits_columns(const Filter *filter, const RowScan *event)
 {
 	return filter_types_allow(&filter->types, rows_text(event, Anum_event_type)) &&
 		filter_list_allows(&filter->threads, rows_text(event, Anum_event_thread_id)) &&
@@ -397,9 +397,14 @@ filter_fits(const Filter *filter, const RowScan *event)
 		filter_list_allows(&filter->tasks, rows_text(event, Anum_event_task_id)) &&
 		filter_list_allows(&filter->domains, rows_text(event, Anum_event_domain)) &&
 		filter_list_allows(&filter->payload_types, rows_text(event, Anum_event_payload_type)) &&
-		filter_recipients_fit(filter, event) &&
-		(filter->path.jsonpath == NULL ||
-		 path_fits(&filter->path, rows_jsonb(event, Anum_event_envelope)));
+		filter_recipients_fit(filter, event);
+}
+
+bool
+filter_fits_path(const Filter *filter, const RowScan *event)
+{
+	return filter->path.jsonpath == NULL ||
+		path_fits(&filter->path, rows_jsonb(event, Anum_event_envelope));
 }
 
 bool

@@ -58,8 +58,14 @@ extern void filter_of_agent(Slice agent_id, Filter *filter);
 /* Does it want events of this type? */
 extern bool filter_wants_type(const Filter *filter, Slice type);
 
-/* Does the current row of a scan of clutch.events match? */
-extern bool filter_fits(const Filter *filter, const RowScan *event);
+/*
+ * Does the current row of a scan of clutch.events match all keys but the path,
+ * and does it match the path?  How long a path takes depends on the envelope,
+ * and whoever writes the filter can measure that.  So between the two, the
+ * caller must make sure that the reader may see the event.
+ */
+extern bool filter_fits_columns(const Filter *filter, const RowScan *event);
+extern bool filter_fits_path(const Filter *filter, const RowScan *event);
 
 /* Does an event match that has its seq, but perhaps no row yet? */
 extern bool filter_fits_envelope(const Filter *filter, const Envelope *envelope);

@@ -251,7 +251,7 @@ suspend_may_hear(const Task *task, const RowScan *event)
 	if (!right_is_parent_only(task->run_id))
 		return true;
 	filter_of_agent(task->agent_id, &inbox);
-	if (filter_fits(&inbox, event))
+	if (filter_fits_columns(&inbox, event))
 		return true;
 	subject = task_look(rows_text(event, Anum_event_task_id), ROWS_LATEST);
 	return subject != NULL && slice_equal(subject->run_id, task->run_id) &&
@@ -272,8 +272,9 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 		!message_type_is_message(message_type_parse(rows_text(scan, Anum_event_type))) ||
 		slice_equal(rows_text(scan, Anum_event_from_agent), task->agent_id) ||
 		!slice_equal(rows_text(scan, Anum_event_run_id), task->run_id) ||
-		!filter_fits(filter, scan) ||
+		!filter_fits_columns(filter, scan) ||
 		!suspend_may_hear(task, scan) ||
+		!filter_fits_path(filter, scan) ||
 		requeue_was_messaged(task, rows_text(scan, Anum_event_id)))
 		return;
 	if (TransactionIdIsValid(rows_in_doubt(scan)))

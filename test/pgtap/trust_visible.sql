@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(56);
+SELECT plan(57);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -60,6 +60,15 @@ SELECT is((SELECT string_agg(task_id, ' ' ORDER BY task_id) FROM clutch.tasks), 
 SELECT is((SELECT string_agg(question ->> 'question', ' ' ORDER BY task_id) FROM clutch.approvals), 'which? why?', 'with the questions of all its agents');
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE public.leak(task_id)), 4::bigint, 'a function of the role is not called with rows of others');
 SELECT is((SELECT count(*) FROM clutch.schedules), 0::bigint, 'it has no schedules');
+-- A path that takes minutes for this envelope, and for no other, would reveal to a stranger what is in it.
+RESET ROLE;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ui}', jsonb_build_object('password', 'hunter2', 'list', (SELECT jsonb_agg(n) FROM generate_series(1, 2000) n)), run_id => 'run:secret')) \g /dev/null
+SET ROLE clutch_test_ken;
+SET statement_timeout = '10s';
+SELECT lives_ok(E'SELECT * FROM clutch.read_from(''beginning'', \'{"path": "$.payload ? (@.password starts with \\"h\\").list[*] ? (!exists($.payload.list[*] ? (exists($.payload.list[*] ? (@ < 0)))))"}\')',
+	'nor is a path of its filter applied to the envelopes of others');
+RESET statement_timeout;
+SET ROLE clutch_test_lois;
 SELECT is(clutch.my_agents()::text, '{agent:ann,agent:lois}', 'a role may speak for several agents');
 
 -- More runs than are looked at one by one, through indexes and without them.
