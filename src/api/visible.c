@@ -21,6 +21,7 @@
 #include "flow/sight.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "parser/parse_func.h"
@@ -267,9 +268,26 @@ share_of_runs(PlannerInfo *root, Node *run_id, int relid, double supposed)
  */
 #define SUPPOSED_RUNS	20.0
 
+/* Is this the first column of an index of the table? */
+static bool
+leads_an_index(const RelOptInfo *table, Node *column)
+{
+	ListCell   *cell;
+
+	if (column != NULL && IsA(column, RelabelType))
+		column = (Node *) ((RelabelType *) column)->arg;
+	if (column == NULL || !IsA(column, Var) || ((Var *) column)->varno != (int) table->relid)
+		return false;
+	foreach(cell, table->indexlist)
+		if (lfirst_node(IndexOptInfo, cell)->indexkeys[0] == ((Var *) column)->varattno)
+			return true;
+	return false;
+}
+
 /*
- * Does the query ask for rows with a certain value, so that it needs no list
- * of runs?
+ * Does the query ask for rows with a certain value that an index finds, so
+ * that it needs no list of runs?  The values of a column without an index,
+ * such as the status of a task, are as many as the table has rows.
  */
 static bool
 names_a_value(const RelOptInfo *table)
@@ -277,8 +295,14 @@ names_a_value(const RelOptInfo *table)
 	ListCell   *cell;
 
 	foreach(cell, table->baserestrictinfo)
-		if (lfirst_node(RestrictInfo, cell)->mergeopfamilies != NIL)
+	{
+		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+
+		if (condition->mergeopfamilies != NIL &&
+			(leads_an_index(table, get_leftop(condition->clause)) ||
+			 leads_an_index(table, get_rightop(condition->clause))))
 			return true;
+	}
 	return false;
 }
 

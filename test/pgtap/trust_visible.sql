@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(57);
+SELECT plan(59);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -92,6 +92,8 @@ SET ROLE clutch_test_ken;
 SELECT is((SELECT count(DISTINCT run_id) || ' ' || count(*) FILTER (WHERE run_id LIKE 'run:many:ui%') FROM clutch.events), '131 0', 'so does a scan of the index');
 SELECT ok(fixture.estimates('SELECT * FROM clutch.events') BETWEEN 100 AND 200, 'the planner knows how many runs the role saw when they were last listed');
 SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'which reads the runs of the role');
+SELECT alike(fixture.explains($$SELECT * FROM clutch.events WHERE type = 'chat.message'$$), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'also for a value that no index finds, such as a type');
+SELECT unalike(fixture.explains($$SELECT * FROM clutch.events WHERE task_id = 'task:many' AND type = 'chat.message'$$), '%seen_runs%', 'and not for a value that one finds');
 RESET enable_seqscan;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ken7') + (SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ui7'), 1::bigint, 'a run is looked at by itself');
 SELECT is((SELECT count(*) FROM unnest(clutch.seen_runs()) r WHERE r LIKE 'run:many:ui%'), 0::bigint, 'the runs of others are in no list');
