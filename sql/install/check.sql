@@ -33,7 +33,7 @@ FROM (VALUES
 	('clutch.ready', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = ready.task_id)'),
 	('clutch.waiting', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = waiting.task_id)'),
 	('clutch.agent_slot', 'EXISTS (SELECT FROM clutch.task t WHERE t.task_id = agent_slot.task_id)'),
-	('clutch.outbox', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
+	('clutch.outbox', 'clutch.sees_from(agent_id)'),
 	('clutch.keys', NULL),
 	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
 	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),

@@ -85,6 +85,7 @@ CREATE UNIQUE INDEX outbox_id ON clutch.outbox (id);
 CREATE INDEX outbox_due ON clutch.outbox (due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_endpoint_due ON clutch.outbox (endpoint, due_at, no) WHERE due_at IS NOT NULL;
 CREATE INDEX outbox_remove_at ON clutch.outbox (remove_at) WHERE remove_at IS NOT NULL;
+ALTER TABLE clutch.outbox ALTER COLUMN failure SET STATISTICS 0;	-- as of clutch.task.detail
 
 -- The calls of an endpoint that is renamed go on under the new name: those that are to be sent,
 -- and the dead letters, which can be sent again.  An operator need not have the right to change

@@ -185,6 +185,9 @@ CREATE TABLE clutch.task (
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX task_run_id ON clutch.task (run_id, request_seq);
 CREATE INDEX task_parent_task_id ON clutch.task (parent_task_id);
+-- Whoever is not shown a row can still have EXPLAIN compare its values with the
+-- statistics.  So there are none of what people and programs write freely.
+ALTER TABLE clutch.task ALTER COLUMN detail SET STATISTICS 0;
 
 -- Tasks that can be claimed, and nothing else, in the order of claims.
 CREATE SEQUENCE clutch.queue_no AS bigint;
@@ -394,6 +397,7 @@ CREATE TABLE clutch.schedule (
 	CONSTRAINT schedule_pkey PRIMARY KEY (owner, name)
 );
 CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name);
+ALTER TABLE clutch.schedule ALTER COLUMN last_error SET STATISTICS 0;
 
 -- ---------------------------------------------------------- subscriptions
 CREATE TABLE clutch.subscription (

@@ -17,6 +17,15 @@ CREATE INDEX run_scope_scope ON clutch.run_scope (scope, run_id);
 
 ALTER TABLE clutch.agent_slot ALTER COLUMN agent_id SET (n_distinct = -0.05);
 
+-- Whoever is not shown a row can still have EXPLAIN compare its values with the
+-- statistics.  So there are none of what people and programs write freely.
+ALTER TABLE clutch.task ALTER COLUMN detail SET STATISTICS 0;
+ALTER TABLE clutch.schedule ALTER COLUMN last_error SET STATISTICS 0;
+DELETE FROM pg_catalog.pg_statistic s USING pg_catalog.pg_attribute a
+WHERE a.attrelid OPERATOR(pg_catalog.=) s.starelid AND a.attnum OPERATOR(pg_catalog.=) s.staattnum
+  AND (a.attrelid OPERATOR(pg_catalog.=) 'clutch.task'::regclass AND a.attname OPERATOR(pg_catalog.=) 'detail'
+	   OR a.attrelid OPERATOR(pg_catalog.=) 'clutch.schedule'::regclass AND a.attname OPERATOR(pg_catalog.=) 'last_error');
+
 -- The database is in use, unless nothing has ever been sent in it.
 CREATE SEQUENCE clutch.copy_begun AS bigint;
 SELECT pg_catalog.setval('clutch.copy_begun', 1) WHERE EXISTS (SELECT FROM clutch.epoch);

@@ -232,7 +232,10 @@ clutch_sees(PG_FUNCTION_ARGS)
 								 argument_is_null(fcinfo, 1) ? SLICE_NONE : slice_of_text(PG_GETARG_TEXT_PP(1))));
 }
 
-/* May the role read what this agent has sent in the current transaction? */
+/*
+ * May the role read what belongs to this agent, such as what it has sent in
+ * the current transaction?
+ */
 Datum
 clutch_sees_from(PG_FUNCTION_ARGS)
 {

@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(59);
+SELECT plan(62);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -95,6 +95,13 @@ SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run
 SELECT alike(fixture.explains($$SELECT * FROM clutch.events WHERE type = 'chat.message'$$), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'also for a value that no index finds, such as a type');
 SELECT unalike(fixture.explains($$SELECT * FROM clutch.events WHERE task_id = 'task:many' AND type = 'chat.message'$$), '%seen_runs%', 'and not for a value that one finds');
 RESET enable_seqscan;
+-- EXPLAIN (ANALYZE, BUFFERS) would show whether a policy was asked after a comparison of the row, and so what is in it.
+SELECT alike(fixture.explains($$SELECT * FROM clutch.tasks WHERE detail >= 'a'$$), '%Filter: (clutch.sees(run_id, task_id) AND (detail >=%', 'the policy is asked before a detail is compared');
+SELECT alike(fixture.explains($$SELECT * FROM clutch.outbox WHERE failure >= 'a'$$), '%Filter: (clutch.sees_from(agent_id) AND (failure >=%', 'and before the failure of a call is');
+RESET ROLE;
+ANALYZE clutch.task;
+SELECT is_empty($$SELECT tablename, attname FROM pg_stats WHERE schemaname = 'clutch' AND attname IN ('detail', 'failure', 'last_error')$$, 'nor are there statistics, by which EXPLAIN would estimate how many tasks have a detail');
+SET ROLE clutch_test_ken;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ken7') + (SELECT count(*) FROM clutch.events WHERE run_id = 'run:many:ui7'), 1::bigint, 'a run is looked at by itself');
 SELECT is((SELECT count(*) FROM unnest(clutch.seen_runs()) r WHERE r LIKE 'run:many:ui%'), 0::bigint, 'the runs of others are in no list');
 
