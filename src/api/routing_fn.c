@@ -131,14 +131,18 @@ explain_candidate_detail(const Candidate *candidate, const Requirement *requirem
 									 requirement->nrules == 1 ? "rule" : "rules", rules));
 }
 
-/* Reads a request.  The scope is the one that the request names, because its run may not exist yet. */
+/*
+ * Reads a request.  The scope is the one that the request names, because its
+ * run may not exist yet.  One that was admitted under other limits is judged,
+ * too: clutch.stuck explains the requests of the log.
+ */
 static void
 route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
 {
-	ProblemList *faults = problem_list();
+	ProblemList *faults = problem_list_admitted();
 	Envelope	judged;
 
-	envelope_read(document, envelope, faults);
+	envelope_read_admitted(document, envelope, faults);
 	if (faults->n == 0 && envelope->type != MSG_TASK_REQUEST)
 		problem_add(faults, "/type", "WRONG_VALUE", "Only a task.request is routed.");
 	if (faults->n > 0)

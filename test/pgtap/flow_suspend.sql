@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(79);
+SELECT plan(80);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -167,8 +167,11 @@ SELECT clutch.finish('agent:ken', 'm') \g /dev/null
 
 -- ----------------------------------------------- parents that hold their slots
 SELECT fixture.agent('one', 1, '{skill:one}') \g /dev/null
-SELECT fixture.ask('d', skill => 'skill:one'), clutch.claim('agent:one'), fixture.ask('e', skill => 'skill:one', parent => 'd') \g /dev/null
+SELECT fixture.ask('d', skill => 'skill:one'), clutch.claim('agent:one'), fixture.ask('e', skill => 'skill:one', parent => 'd', more => jsonb_build_object('payload', jsonb_build_object('text', repeat('x', 2000)))) \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', task_id, problem), ', ') FROM clutch.stuck), 'd holds the slot that its subtask needs', 'a parent that holds the only slot is shown');
+SET clutch.max_envelope_bytes = '1kB';
+SELECT is((SELECT count(*) FROM clutch.stuck), 1::bigint, 'even if a limit was lowered after its subtask was requested');
+RESET clutch.max_envelope_bytes;
 SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;
 SELECT is((SELECT string_agg(task_id, ', ') FROM clutch.stuck), 'd', 'also by a plan that reads the whole log, whose other events have no route');
 RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan;
