@@ -244,13 +244,13 @@ mailbox_put(const Hint *hints, int n)
 		LWLockRelease(box->lock);
 }
 
-void
+bool
 mailbox_due(TimestampTz at)
 {
 	Mailbox    *box = mailbox_lock(MyDatabaseId);
 
 	if (box == NULL)
-		return;
+		return false;
 	if (at < box->due)
 	{
 		box->due = at;
@@ -258,6 +258,7 @@ mailbox_due(TimestampTz at)
 	}
 	else
 		LWLockRelease(box->lock);
+	return true;
 }
 
 /* ------------------------------------------------------------------- worker */

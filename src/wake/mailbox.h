@@ -71,8 +71,11 @@ extern void mailbox_release(int n);
  */
 extern void mailbox_put(const Hint *hints, int n);
 
-/* Tells the worker that it has something to do at that time. */
-extern void mailbox_due(TimestampTz at);
+/*
+ * Tells the worker that it has something to do at that time.  Returns false if
+ * the database has no mailbox.
+ */
+extern bool mailbox_due(TimestampTz at);
 
 /* --- mailbox.c: the worker, for its own mailbox --- */
 

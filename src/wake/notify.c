@@ -123,7 +123,7 @@ static void
 notify_tell_due(void)
 {
 	if (due != DT_NOEND)
-		mailbox_due(due);
+		(void) mailbox_due(due);
 }
 
 static void

@@ -8,16 +8,19 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/clock.h"
 #include "base/transaction.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_extension.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
+#include "commands/extension.h"
 #include "compat.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "storage/procarray.h"
 #include "tcop/utility.h"
+#include "utils/timestamp.h"
 #include "wake/mailbox.h"
 #include "worker/presence.h"
 
@@ -191,6 +194,27 @@ presence_send_worker_away(Node *statement, const char *name)
 		presence_await_departure(database);
 }
 
+/* so long after COMMIT PREPARED, so that many of them make the worker look only once */
+#define LOOK_AFTER		USECS_PER_SEC
+
+/*
+ * When a transaction is prepared, it tells the worker what is due, and the
+ * launcher that it has created the extension.  They have looked for that by
+ * now, and have not seen it, because it was not committed.
+ */
+static void
+presence_commit_prepared(void)
+{
+	if (!mailbox_due(clock_now() + LOOK_AFTER) && OidIsValid(get_extension_oid("clutch", true)))
+		mailbox_changed(MyDatabaseId);
+}
+
+static bool
+presence_commits_prepared(Node *statement)
+{
+	return IsA(statement, TransactionStmt) && ((TransactionStmt *) statement)->kind == TRANS_STMT_COMMIT_PREPARED;
+}
+
 static void
 presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 						 ProcessUtilityContext context, ParamListInfo parameters,
@@ -199,6 +223,7 @@ presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 {
 	Node	   *statement = plan->utilityStmt;
 	const char *wanted = presence_wanted_by(statement);
+	bool		commits_prepared = presence_commits_prepared(statement);
 
 	if (wanted != NULL || IsA(statement, AlterDatabaseStmt))
 	{
@@ -213,6 +238,8 @@ presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 	else
 		standard_ProcessUtility(plan, text, read_only, context, parameters, environment,
 								receiver, completion);
+	if (commits_prepared)
+		presence_commit_prepared();
 }
 
 void

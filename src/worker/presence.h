@@ -5,7 +5,8 @@
  *
  * When a transaction that has created, updated or dropped the extension, or
  * created or dropped a database, is over, the launcher and the worker are told
- * so.  Before a statement that needs a database for itself (to drop, copy,
+ * so; after COMMIT PREPARED, they look again for what is due, or for the
+ * extension.  Before a statement that needs a database for itself (to drop, copy,
  * rename or move it), the worker of that database is sent away; it comes back
  * when the transaction is over.
  *

@@ -99,6 +99,18 @@ heard_until_end();
 # two-phase commit: the worker does not know which listeners to wake
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w', 'a prepared transaction is possible');
 
+# What a prepared transaction leaves to the worker is done when it is committed, though it was due before,
+# when the worker looked in vain.
+$node->safe_psql('postgres', q{BEGIN; SET LOCAL clutch.clock = '2000-01-01T00:00:00Z';
+	SELECT clutch.schedule('prepared', '0 0 1 1 *', clutch.envelope('chat.message', 'agent:ui'));
+	PREPARE TRANSACTION 'schedule'});
+$node->safe_psql('postgres', q{SET clutch.clock = '2000-01-01T00:00:00Z';
+	SELECT clutch.send(jsonb_set(ask('task:beside', 'agent:nobody'), '{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'))});
+ok($node->poll_query_until('postgres', q{SELECT status = 'timed_out' FROM clutch.task WHERE task_id = 'task:beside'}), 'the worker has looked at what is due');
+$node->safe_psql('postgres', q{COMMIT PREPARED 'schedule'});
+ok($node->poll_query_until('postgres', q{SELECT runs > 0 FROM clutch.schedule WHERE name = 'prepared'}), 'a schedule that was prepared is sent when it is committed');
+$node->safe_psql('postgres', q{SELECT clutch.unschedule('prepared')});
+
 # no worker: it was sent away as if the database were being copied, and is not back yet
 is(ask_session($writer, q{ALTER DATABASE postgres IS_TEMPLATE true;}), '', 'a template has no worker');
 ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'clutch worker'"), 'it leaves');

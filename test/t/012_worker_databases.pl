@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = new_node('databases', bare => 1,
-	conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_worker_processes = 6\n");
+	conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_worker_processes = 6\nmax_prepared_transactions = 1\n");
 
 # the names of the databases that have a worker, once they are these
 sub workers_in
@@ -31,6 +31,17 @@ $node->safe_psql('one', 'BEGIN; DROP EXTENSION clutch; ROLLBACK');
 $node->safe_psql('postgres', 'BEGIN; CREATE EXTENSION clutch; ROLLBACK');
 wait_for_worker($node, 'one', 'still there after a DROP EXTENSION that was rolled back');
 workers_in('one', 'nothing came of either');
+
+# a launcher that looks when the transaction is prepared sees no extension yet
+$node->safe_psql('postgres', 'CREATE DATABASE prepared');
+$node->safe_psql('prepared', q{BEGIN; CREATE EXTENSION clutch; PREPARE TRANSACTION 'made'});
+$node->safe_psql('postgres', 'CREATE DATABASE beside');
+$node->safe_psql('beside', 'CREATE EXTENSION clutch');
+workers_in('beside one', 'prepared, not committed');
+$node->safe_psql('prepared', q{COMMIT PREPARED 'made'});
+workers_in('beside one prepared', 'made by a prepared transaction');
+$node->safe_psql('postgres', "DROP DATABASE $_ WITH (FORCE)") foreach qw(prepared beside);
+workers_in('one', 'without them');
 
 # the worker does not keep the extension from being dropped, and dropping does not block the worker
 make_helpers($node, 'one');
