@@ -14,6 +14,7 @@
 #include "nodes/pg_list.h"
 #include "store/epoch.h"
 #include "utils/memutils.h"
+#include "wake/mailbox.h"
 #include "wake/notify.h"
 
 static void
@@ -47,8 +48,18 @@ restored_epoch(void)
 
 	if (is_new)
 		restored_void_leases();
-	/* until now, the worker has left everything that is due alone */
-	if (epoch_begin_copy() || is_new)
+	/*
+	 * Until now, the worker has left everything that is due alone.  That the
+	 * copy has begun is not undone by a rollback, so the worker is told at
+	 * once.  If it sees no row of the epoch yet, it goes on waiting until it is
+	 * told again.
+	 */
+	if (epoch_begin_copy())
+	{
+		(void) mailbox_due(clock_now());
+		is_new = true;
+	}
+	if (is_new)
 		notify_due(clock_now());
 	return epoch;
 }

@@ -212,6 +212,14 @@ is($watched->safe_psql('twin', 'SELECT last_value, is_called FROM clutch.copy_be
 $watched->safe_psql('twin', q{SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui'))});
 ok($watched->poll_query_until('twin', q{SELECT runs = 1 FROM clutch.schedule WHERE name = 'yearly'}), 'until somebody sends something');
 is($watched->safe_psql('twin', 'SELECT max(epoch) FROM clutch.events'), '1', 'in the same epoch');
+
+# The first call begins the copy even if it is rolled back.
+$watched->safe_psql('postgres', 'CREATE DATABASE triplet');
+$watched->command_ok([ 'pg_restore', '-e', '-d', $watched->connstr('triplet'), "$dir/fresh.dump" ], 'restored once more');
+wait_for_worker($watched, 'triplet', 'a worker in the triplet');
+$watched->safe_psql('triplet', q{UPDATE clutch.schedule SET next_at = '2000-01-01' WHERE name = 'yearly';
+	BEGIN; SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui')); ROLLBACK});
+ok($watched->poll_query_until('triplet', q{SELECT runs = 1 FROM clutch.schedule WHERE name = 'yearly'}), 'the worker begins with a first call that is rolled back');
 $watched->stop;
 
 # ------------------------------------------------- the leases of the copy
