@@ -91,7 +91,7 @@ agent_await_row(Slice agent_id, AgentRow *row)
 }
 
 static void
-agent_write_row(AgentRow *row, bool is_new)
+agent_store_row(AgentRow *row, bool is_new)
 {
 	Datum		values[Natts_agent_registry];
 	bool		nulls[Natts_agent_registry] = {0};
@@ -107,6 +107,12 @@ agent_write_row(AgentRow *row, bool is_new)
 		(void) rows_insert(TABLE_AGENT_REGISTRY, values, nulls);
 	else
 		rows_update(TABLE_AGENT_REGISTRY, &row->tid, values, nulls);
+}
+
+static void
+agent_write_row(AgentRow *row, bool is_new)
+{
+	agent_store_row(row, is_new);
 	roster_invalidate();
 }
 
@@ -207,13 +213,15 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
  * Sets the status and its reason, unless the agent has them already.  If it has
  * the status and no reason is given, it keeps the reason that it has.  The agent
  * counts as lost only if the database, rather than the agent itself, made it UNAVAILABLE.
+ *
+ * An agent may say with each heartbeat what it is busy with.  The roster has no
+ * reasons, so the backends need not read it again because of that.
  */
 static void
 agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 {
 	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
 		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
-
 	bool		changed;
 
 	if (!slice_present(status))
@@ -221,11 +229,15 @@ agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64
 	changed = !slice_equal(row->status, status) || lost != row->lost;
 	if (!changed && (!slice_present(reason) || slice_equal(row->reason, reason)))
 		return;
-	row->status = status;
 	row->reason = reason;
+	if (!changed)
+	{
+		agent_store_row(row, false);
+		return;
+	}
+	row->status = status;
 	row->lost = lost;
-	if (changed)
-		row->changed_seq = seq;
+	row->changed_seq = seq;
 	agent_write_row(row, false);
 }
 

@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(77);
+SELECT plan(78);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -161,6 +161,14 @@ SELECT clutch.set_status('agent:reader', 'STOPPING', 'at six') \g /dev/null
 SELECT is((SELECT status || ' ' || reason FROM clutch.agents WHERE agent_id = 'agent:reader'), 'STOPPING at six', 'the same status with another reason has that reason');
 SELECT clutch.set_status('agent:reader', 'STOPPING') \g /dev/null
 SELECT is((SELECT reason FROM clutch.agents WHERE agent_id = 'agent:reader'), 'at six', 'and without one keeps it');
+BEGIN;
+SELECT fixture.agent('many' || n, 1) FROM generate_series(1, 50) n \g /dev/null
+SELECT clutch.agents_meeting('{skill:right}') \g /dev/null
+CREATE TEMP TABLE cards_before AS SELECT pg_stat_get_xact_tuples_returned('clutch.agent_registry_pkey'::regclass) AS rows;
+SELECT clutch.set_status('agent:reader', 'STOPPING', 'at seven') \g /dev/null
+SELECT clutch.agents_meeting('{skill:right}') \g /dev/null
+SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.agent_registry_pkey'::regclass) - rows, '<', 50::bigint, 'a reason does not make backends read all cards again') FROM cards_before;
+ROLLBACK;
 SELECT is(clutch.agents_meeting('{skill:right}'), '{agent:both}', 'an agent keeps the capabilities beyond the limit');
 RESET clutch.max_list;
 
