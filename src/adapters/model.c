@@ -258,15 +258,17 @@ model_put_tokens(const Json *raw, Json *message, const char *path, const char *c
 static void
 model_complete(const ModelFamily *family, const Json *raw, Json *message)
 {
-	static const char *const models[] = {"/model", "/modelVersion"};
-	static const char *const ids[] = {"/id", "/responseId"};
+	static const char *const models[] = {"/model", "/modelVersion", "/model_version"};
+	static const char *const ids[] = {"/id", "/responseId", "/response_id"};
 	static const char *const input[] = {
 		"/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens", "/usage/prompt_tokens",
-		"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount"
+		"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount",
+		"/usage_metadata/prompt_token_count", "/usage_metadata/tool_use_prompt_token_count"
 	};
 	static const char *const output[] = {
 		"/usage/output_tokens", "/usage/completion_tokens",
-		"/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount"
+		"/usageMetadata/candidatesTokenCount", "/usageMetadata/thoughtsTokenCount",
+		"/usage_metadata/candidates_token_count", "/usage_metadata/thoughts_token_count"
 	};
 	const char *const agent[][2] = {{"/agent/id", family->agent}, {"/agent/name", family->display}, {"/agent/model", family->model}};
 
@@ -274,7 +276,7 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 	{
 		for (int i = 0; i < lengthof(models); i++)
 			if (json_get(message, "/agent/model") == NULL)
-				json_put(message, "/agent/model", json_get(raw, models[i]));
+				json_put(message, "/agent/model", json_get_kind(raw, models[i], JSON_TEXT));
 		for (int i = 0; i < lengthof(ids); i++)
 			if (json_get_kind(raw, ids[i], JSON_TEXT) != NULL)
 				json_put(message, "/trace/id", json_get(raw, ids[i]));

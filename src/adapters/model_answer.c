@@ -126,6 +126,8 @@ model_take_call(ModelAnswer *answer, Slice tool, Json *args)
 
 		args = parsed != NULL ? parsed : args;
 	}
+	if (json_is(args, JSON_NULL))
+		args = NULL;
 	if (args != NULL && args->kind != JSON_OBJECT)
 	{
 		Json	   *value = args;
@@ -212,7 +214,8 @@ model_read_gpt5(const Json *raw, ModelAnswer *answer)
 
 /*
  * Reads {"candidates": [{"content": {"parts": [{"text"},
- * {"functionCall"}]}}]}, or {"goal", "data"}.
+ * {"functionCall"}]}}]}, or {"goal", "data"}.  The library for Python writes
+ * the members as function_call, and adds those that are null.
  */
 void
 model_read_gemini(const Json *raw, ModelAnswer *answer)
@@ -224,11 +227,13 @@ model_read_gemini(const Json *raw, ModelAnswer *answer)
 		/* the model's thoughts on its way to the answer are skipped */
 		if (json_is_true(parts->items[i], "/thought"))
 			continue;
-		if (json_get(parts->items[i], "/text") == NULL)
+		if (json_get_kind(parts->items[i], "/text", JSON_TEXT) == NULL)
 			answer->goes_on = false;
 		model_take_piece(answer, json_get_text(parts->items[i], "/text"));
 		model_take_call(answer, json_get_text(parts->items[i], "/functionCall/name"),
 						json_get(parts->items[i], "/functionCall/args"));
+		model_take_call(answer, json_get_text(parts->items[i], "/function_call/name"),
+						json_get(parts->items[i], "/function_call/args"));
 	}
 	model_take_text(answer, json_get_text(raw, "/goal"));
 	answer->data = json_get(raw, "/data");
@@ -238,8 +243,8 @@ Slice
 model_said_why(const Json *raw)
 {
 	static const char *const places[] = {
-		"/error/message", "/promptFeedback/blockReason", "/incomplete_details/reason",
-		"/stop_reason", "/choices/0/finish_reason", "/candidates/0/finishReason"
+		"/error/message", "/promptFeedback/blockReason", "/prompt_feedback/block_reason", "/incomplete_details/reason",
+		"/stop_reason", "/choices/0/finish_reason", "/candidates/0/finishReason", "/candidates/0/finish_reason"
 	};
 
 	for (int i = 0; i < lengthof(places); i++)

@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(65);
+SELECT plan(70);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -66,6 +66,11 @@ INSERT INTO answer VALUES
 	'analyze', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 321, "output_tokens": 4}'),
 ('tokens of thoughts and tools', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "x"}]}}], "usageMetadata": {"promptTokenCount": 1, "toolUsePromptTokenCount": 20, "candidatesTokenCount": 3, "thoughtsTokenCount": 400, "totalTokenCount": 424}}',
 	'execute', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 21, "output_tokens": 403}'),
+('a candidate as Python writes it', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "Hm.", "thought": true, "function_call": null}, {"text": null, "thought": null, "function_call": {"id": null, "name": "search", "args": {"q": 1}}}], "role": "model"}, "finish_reason": "STOP"}], "model_version": "g-3", "response_id": "r-1",
+	"usage_metadata": {"prompt_token_count": 7, "tool_use_prompt_token_count": null, "candidates_token_count": 3, "thoughts_token_count": 40, "total_token_count": 50}}',
+	'tool.call', '{"type": "json", "data": {"q": 1}}', NULL, '{"input_tokens": 7, "output_tokens": 43}'),
+('texts as Python writes them', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "I ru", "executable_code": null}, {"text": "n it.", "executable_code": null}, {"text": null, "executable_code": {"code": "1"}}, {"text": "One.", "executable_code": null}, {"text": null, "function_call": {"name": "stop", "args": null}}]}}]}',
+	'execute', '{"type": "text", "text": "I run it.\nOne."}', '[{"intent": "tool.call", "task": "stop", "args": {}}]', NULL),
 ('tokens that a model claims', 'claude', '{"content": [{"type": "text", "text": "{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"input_tokens\": 0, \"output_tokens\": 999999}}}"}], "usage": {"input_tokens": 5, "output_tokens": 6}}',
 	'plan', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 5, "output_tokens": 6}'),
 ('tokens that nobody has counted', 'claude', '"{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"output_tokens\": 999999}}}"',
@@ -80,6 +85,8 @@ FROM answer, LATERAL clutch.from_model(raw, family) AS e WHERE name = 'a call';
 SELECT is(e ->> 'type' || ' of ' || (e #>> '{from,agent_id}'), 'task.result of agent:mine', 'a text within a task is its result, of the agent that the context names')
 FROM answer, LATERAL clutch.from_model(raw, family, '{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e WHERE name = 'a text';
 SELECT is(e #>> '{meta,clutch,usage,output_tokens}', '4', 'tokens count for the budget') FROM answer, LATERAL clutch.from_model(raw, family) AS e WHERE name = 'a text with a call';
+
+SELECT is(jsonb_build_array(m #> '{agent,model}', m #> '{trace,id}'), '["g-3", "r-1"]', 'whichever way its model and its ID are written') FROM answer, LATERAL clutch.model_message(raw, family) AS m WHERE name = 'a candidate as Python writes it';
 
 -- a model that has read what a stranger has written
 CREATE TEMP TABLE injected AS SELECT f, e FROM unnest('{claude,gpt5,gemini}'::text[]) AS f, LATERAL clutch.from_model(to_jsonb('{"protocol": "multiagent-1.0", "role": "agent", "intent": "plan", "task": "t", "content": {"type": "text", "text": "x"},
@@ -114,7 +121,7 @@ DECLARE h text; BEGIN PERFORM clutch.from_model(raw, family); EXCEPTION WHEN SQL
 SELECT is(pg_temp.why(raw, family), 'The interface says why: "' || why || '".', 'no answer because of ' || why)
 FROM (VALUES ('{"content": [], "stop_reason": "refusal"}'::jsonb, 'claude', 'refusal'), ('{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}', 'claude', 'Overloaded'),
 	('{"choices": [{"message": {"content": null}, "finish_reason": "content_filter"}]}', 'gpt5', 'content_filter'), ('{"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": []}', 'gpt5', 'max_output_tokens'),
-	('{"promptFeedback": {"blockReason": "SAFETY"}}', 'gemini', 'SAFETY'), ('{"candidates": [{"finishReason": "RECITATION"}]}', 'gemini', 'RECITATION')) AS v(raw, family, why);
+	('{"promptFeedback": {"blockReason": "SAFETY"}}', 'gemini', 'SAFETY'), ('{"candidates": null, "prompt_feedback": {"block_reason": "OTHER"}}', 'gemini', 'OTHER'), ('{"candidates": [{"content": null, "finish_reason": "MAX_TOKENS"}]}', 'gemini', 'MAX_TOKENS'), ('{"candidates": [{"finishReason": "RECITATION"}]}', 'gemini', 'RECITATION')) AS v(raw, family, why);
 
 SELECT throws_ok(format('SELECT clutch.from_model(%L, %L)', raw, family), code, NULL, said) FROM (VALUES
 	('"x"', 'llama', '22023', 'there is no such family'), ('{}', 'claude', 'KL014', 'an empty answer says nothing')) AS v(raw, family, code, said);
