@@ -161,6 +161,8 @@ model_own_message(const Json *raw, const ModelAnswer *answer)
 /*
  * Puts the beginning of a text into the message.  Credentials must be removed
  * before the text is shortened, because none would be found in truncated JSON.
+ * If the text is one, the intent takes its place, because a message must have a
+ * task.
  */
 static void
 model_put_task(Json *message, Slice text)
@@ -169,9 +171,7 @@ model_put_task(Json *message, Slice text)
 
 	json_add(task, json_of_text(text));
 	(void) credential_remove(task);
-	if (task->n == 0)
-		return;
-	text = task->items[0]->text;
+	text = task->n > 0 ? task->items[0]->text : json_get_text(message, "/intent");
 	text.len = pg_mbcharcliplen(text.s, text.len, TASK_CHARACTERS);
 	json_put_text(message, "/task", text);
 }

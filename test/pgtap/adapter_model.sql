@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(71);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -114,6 +114,10 @@ SELECT is((SELECT count(DISTINCT e ->> 'id') FROM unnest('{msg_a,msg_b}'::text[]
 
 -- parsing a text as JSON takes a savepoint, which a parallel query cannot have
 SELECT is((SELECT proparallel FROM pg_proc WHERE oid = 'clutch.model_message(jsonb, text)'::regprocedure), 'u', 'no parallel query reads answers');
+
+-- an answer that is nothing but a credential is still an answer
+SELECT is(jsonb_build_array(e #> '{payload,task}', e #> '{payload,content}', e #> '{meta,multiagent,dropped}'), '["analyze", {"type": "text"}, ["/content/text"]]', 'a text that is a credential is removed, and named')
+FROM clutch.from_model('"sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"', 'claude') AS e;
 
 -- why there is no answer
 CREATE FUNCTION pg_temp.why(raw jsonb, family text) RETURNS text LANGUAGE plpgsql AS $$
