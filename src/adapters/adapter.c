@@ -17,6 +17,7 @@
 #include "settings.h"
 
 #define AGENT_PREFIX	"agent:"
+#define AT_T			10		/* where the date in a time ends */
 
 const Adapter *
 adapter_within(const Adapter *self, const char *path)
@@ -269,12 +270,20 @@ Slice
 adapter_find_time(const Adapter *self, const Json *raw, const char *path)
 {
 	Slice		text = adapter_find_word(self, raw, path);
+	Slice		with_t;
 	Slice		in_utc;
 	TimestampTz time;
+	char	   *changed;
 
 	if (!slice_present(text) || clock_parse_rfc3339(text, &time))
 		return text;
-	in_utc = slice_of_cstring(psprintf("%.*sZ", text.len, text.s));
+	changed = psprintf("%.*sZ", text.len, text.s);
+	if (text.len > AT_T && changed[AT_T] == ' ')
+		changed[AT_T] = 'T';
+	with_t = (Slice) {changed, text.len};
+	if (clock_parse_rfc3339(with_t, &time))
+		return with_t;
+	in_utc = slice_of_cstring(changed);
 	if (!clock_parse_rfc3339(in_utc, &time))
 		adapter_fault(self, path, "WRONG_FORMAT", "it is %s, and must be a time like \"2026-02-01T13:20:11.123Z\"",
 					  place_quote(text));

@@ -252,8 +252,8 @@ extern void adapter_check_identifier(const Adapter *self, const char *path, Iden
 
 /*
  * Returns the time at that path in RFC 3339, as "ts" requires it, or an absent
- * slice if it is missing.  A time without a zone counts as UTC: the libraries
- * of several dialects write what isoformat() of Python returns.  Raises
+ * slice if it is missing.  A time without a zone counts as UTC, and a blank as
+ * the T: programs write what isoformat() and str() of Python return.  Raises
  * adapter_fault if it is anything else.
  */
 extern Slice adapter_find_time(const Adapter *self, const Json *raw, const char *path);

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 9);
+SELECT plan((SELECT count(*)::int FROM outcome) + 14);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -15,6 +15,12 @@ SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}'
 SELECT is((SELECT string_agg(DISTINCT e #>> '{from,agent_id}', ' ') FROM fixture.sample s, clutch.inbound(s.raw, NULL, '{"run_id": "run:fresh"}') AS e WHERE s.name = 'tools have answered'), 'agent:ken', 'a call is made up in the name of who answers');
 SELECT is(d #> '{content,0}', '{"name": "unknown", "call_id": "msg_1", "content": "{\"content\": [{\"text\": \"x\", \"type\": \"text\"}]}", "is_error": false}', 'the result of a tool that never was foreign is a text')
 FROM fixture.native, clutch.outbound(envelope, 'autogen') AS d WHERE name = 'tool.result';
+
+SELECT is(jsonb_build_array(e -> 'ts', clutch.outbound(e, 'autogen') -> 'created_at'), jsonb_build_array(ts, at), 'a time as str() of Python writes it: ' || at)
+FROM (VALUES ('2026-02-01 10:20:30.5+00:00', '2026-02-01T10:20:30.5+00:00'), ('2026-02-01 10:20:30', '2026-02-01T10:20:30Z')) AS v(at, ts),
+	LATERAL clutch.inbound(jsonb_build_object('type', 'TextMessage', 'source', 'ken', 'models_usage', NULL, 'content', 'x', 'created_at', at)) AS e;
+SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', jsonb_build_object('type', 'TextMessage', 'source', 'ken', 'content', 'x', 'created_at', at))), 'KL014 WRONG_FORMAT /created_at', 'but not ' || at)
+FROM unnest('{2026-02-01,2026-02-01  10:20:30,yesterday at noon}'::text[]) AS at;
 
 -- the classes of AutoGen require a name in an answer and a request_id in a question, whose content is empty
 SELECT is(d #>> '{content,0,name}', 'read', 'the name of the tool is that of the payload')
