@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter collab
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 26);
+SELECT plan((SELECT count(*)::int FROM outcome) + 27);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -95,5 +95,12 @@ SELECT task_id AS asked FROM clutch.ingest('{"header": {"messageId": "s-91", "ty
 SELECT FROM clutch.claim('agent:kite');
 SELECT FROM clutch.finish('agent:kite', :'asked', '{"n": 1}', 1);
 SELECT is(concat_ws(' ', d #>> '{header,correlationId}', d #>> '{body,context,sessionId}'), 's-91 session-9', 'a reply names the session of the REQUEST') FROM clutch.reply(:'asked') AS d;
+
+-- an answer to a question names the task
+SELECT FROM clutch.ingest('{"header": {"messageId": "s-92", "type": "REQUEST", "source": "ui", "destination": "kite"}, "body": {"action": "a", "payload": {}}}');
+SELECT task_id AS unsure FROM clutch.claim('agent:kite') \gset
+SELECT FROM clutch.progress('agent:kite', :'unsure', '{"state": "input_required", "question": "Which?"}');
+SELECT FROM clutch.ingest('{"header": {"messageId": "s-93", "type": "REQUEST", "source": "ui", "destination": "kite"}, "body": {"action": "a", "payload": {"n": 1}, "responseRequired": false, "context": {"taskId": "s-92"}}}');
+SELECT is((SELECT answer::text FROM clutch.claim('agent:kite')), '{"n": 1}', 'a REQUEST that requires no response answers a question of the task');
 
 SELECT * FROM finish();
