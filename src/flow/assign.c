@@ -169,6 +169,20 @@ assign_wait(Task *task, const Requirement *requirement, const Choice *choice,
 	(void) move_task(task, &failure, &event);
 }
 
+void
+assign_renew_failure(const Task *seen, const WaitingPlace *place, const Requirement *requirement,
+					 Slice request_id)
+{
+	Choice	   *choice = router_choose(requirement);
+	Task	   *task;
+
+	if (choice->failure == ROUTING_SUCCEEDED || slice_is(seen->code, routing_failure_name(choice->failure)))
+		return;
+	task = waiting_lock(place);
+	if (task != NULL && task->status == TASK_PENDING)
+		assign_wait(task, requirement, choice, request_id);
+}
+
 /* ----------------------------------------------------------------- routing */
 
 /* Ends the task if the budget of its run is used up, before it costs more. */

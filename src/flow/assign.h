@@ -49,6 +49,13 @@ extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
  */
 extern WaitingTried assign_at_place(Task *task, const WaitingPlace *place);
 
+/*
+ * Writes a routing.failure if the task, which waits at this place and is not
+ * locked, could not be routed now for another reason than the last time.
+ */
+extern void assign_renew_failure(const Task *seen, const WaitingPlace *place,
+								 const Requirement *requirement, Slice request_id);
+
 /* Puts a task that has just been displaced back where it was waiting. */
 extern void assign_put_back(Task *task);
 

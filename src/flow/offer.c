@@ -182,7 +182,18 @@ offer_to_all(int n)
 }
 
 static void
-offer_file_anew(const WaitingPlace *place)
+offer_file_anew(const WaitingPlace *place, const Requirement *requirement)
+{
+	Task	   *task = waiting_lock(place);
+
+	if (task == NULL)
+		return;
+	waiting_put(task, requirement);
+	task_save(task);
+}
+
+static void
+offer_check_task(const WaitingPlace *place)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
 	Requirement requirement;
@@ -193,38 +204,51 @@ offer_file_anew(const WaitingPlace *place)
 	assign_read_request(task, &request);
 	assign_read_requirement(task, &request, &requirement);
 	if (waiting_is_of_kind(task, &requirement))
-		return;
-	task = waiting_lock(place);
-	if (task == NULL)
-		return;
-	waiting_put(task, &requirement);
-	task_save(task);
+		assign_renew_failure(task, place, &requirement, request.id);
+	else
+		offer_file_anew(place, &requirement);
 }
 
 /*
  * Puts a waiting task into the queue of what it requires by now, if the rules
- * have changed since it began to wait.
+ * have changed since it began to wait.  Otherwise, says why it waits if that
+ * has changed: of the tasks of a kind, only the first ones are routed again.
  */
-static void
-offer_check_kind(const WaitingPlace *place)
+static WaitingTried
+offer_check_place(const WaitingPlace *place, void *arg)
 {
 	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch check waiting",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
-	offer_file_anew(place);
+	offer_check_task(place);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(scratch);
+	return WAITING_STAYS;
+}
+
+static void
+offer_check(const WaitingPlace *place, void *arg)
+{
+	Look	   *look = arg;
+
+	if (look->wary.refused + look->wary.chances < MOST_FAILED)
+		(void) offer_try(place, look);
 }
 
 /* so many tasks are checked in each tick, which takes some milliseconds unless requests are very large */
 #define CHECKED_PER_TICK	100
 
 void
-offer_check_kinds(int n)
+offer_check_waiting(int n)
 {
-	if (!waiting_is_empty())
-		waiting_see_next(Min(n, CHECKED_PER_TICK), offer_check_kind);
+	Look		look;
+
+	if (waiting_is_empty())
+		return;
+	look = (Look) {wary_begin(&wary_until), offer_check_place, NULL};
+	waiting_see_next(Min(n, CHECKED_PER_TICK), offer_check, &look);
+	wary_end(&look.wary);
 }
 
 /* ----------------------------------------------------------- consequences */

@@ -31,10 +31,11 @@ extern int	offer_to_all(int n);
 
 /*
  * Puts waiting tasks into the queues of what they require by now, since the
- * rules may have changed.  Checks the next n of them or fewer, continuing where
+ * rules may have changed, and writes a routing.failure for those that wait for
+ * another reason by now.  Checks the next n of them or fewer, continuing where
  * this backend's last call stopped.
  */
-extern void offer_check_kinds(int n);
+extern void offer_check_waiting(int n);
 
 /*
  * Would offer_settle do nothing but wake the agent, because nothing is

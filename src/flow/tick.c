@@ -109,9 +109,9 @@ tick_route_waiting(Tick *tick)
 }
 
 static void
-tick_check_kinds(Tick *tick)
+tick_check_waiting(Tick *tick)
 {
-	offer_check_kinds(tick->n);
+	offer_check_waiting(tick->n);
 }
 
 static void
@@ -138,7 +138,7 @@ static const TickPart parts[] = {
 	{tick_sweep_calls, false, "calls of the outbox that are over cannot be removed"},
 	{tick_count, false, "events cannot be counted for the metrics"},
 	{tick_route_waiting, true, "waiting tasks cannot be routed"},
-	{tick_check_kinds, false, "waiting tasks cannot be adapted to changed rules"}
+	{tick_check_waiting, true, "waiting tasks cannot be checked"}
 };
 
 static const TickPart sealing = {tick_seal_events, false, "events cannot be added to the tree over the log"};

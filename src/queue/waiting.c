@@ -478,7 +478,7 @@ waiting_random_place(void)
 }
 
 void
-waiting_see_next(int n, WaitingSee see)
+waiting_see_next(int n, WaitingSee see, void *arg)
 {
 	static bool began = false;
 	static IndexPlace after;
@@ -491,7 +491,7 @@ waiting_see_next(int n, WaitingSee see)
 	began = true;
 	found = waiting_read_after(&after, places, n);
 	for (i = 0; i < found; i++)
-		see(&places[i]);
+		see(&places[i], arg);
 	if (found < n)
 		after = (IndexPlace) {PG_INT64_MIN};
 	pfree(places);

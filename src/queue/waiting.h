@@ -111,8 +111,8 @@ extern int	waiting_try_kinds(int n, WaitingTry try_one, void *arg);
  * backend's last call stopped, or beginning with a random one, and starting
  * again after the last task.
  */
-typedef void (*WaitingSee) (const WaitingPlace *place);
-extern void waiting_see_next(int n, WaitingSee see);
+typedef void (*WaitingSee) (const WaitingPlace *place, void *arg);
+extern void waiting_see_next(int n, WaitingSee see, void *arg);
 
 /*
  * Locks and returns the task, if it is still at that place, or returns NULL.

@@ -1,7 +1,7 @@
 -- Tasks that wait: for which agents, in which order, and what gives them out
 -- (DESIGN 3, "Waiting").  No tick unless it says so.
 \ir ../fixtures/tap.sql
-SELECT plan(47);
+SELECT plan(50);
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
 SET clutch.notify = off;
@@ -181,6 +181,19 @@ BEGIN
 	PERFORM set_config('test.growth', (pg_temp.remembered() - before)::text, false);
 END $$;
 SELECT cmp_ok(current_setting('test.growth')::numeric, '<', 100000::numeric, 'however often cards change while 200 kinds wait');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+
+-- ------------------------------------ why a task waits, behind others of its kind
+SELECT clutch.register(pg_temp.card('lone', 1, '{skill:lone}')) \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:lone}', task_id => 'task:p' || n)) FROM generate_series(1, 5) n \g /dev/null
+SELECT clutch.unregister('agent:lone') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(right(task_id, 1) || ' ' || code || ' ' || waiting_for, ', ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:p%'),
+	'1 NO_CAPABLE_AGENT agent, 2 NO_CAPABLE_AGENT agent, 3 NO_CAPABLE_AGENT agent, 4 NO_CAPABLE_AGENT agent, 5 NO_CAPABLE_AGENT agent', 'a tick finds for each of them that the agent for which it waited is gone');
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:p%'), 5::bigint, 'so all of them are stuck');
+SELECT max(seq) AS before FROM clutch.events \gset
+SELECT clutch.tick(), clutch.settle(), clutch.tick() \g /dev/null
+SELECT is((SELECT max(seq) FROM clutch.events), :before::bigint, 'which is said once');
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 
 SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
