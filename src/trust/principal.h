@@ -111,7 +111,7 @@ extern void principal_run_as(Oid role, void (*step) (void *arg), void *arg);
 
 /* what a role that may not speak for an agent can do about it */
 #define PRINCIPAL_HINT_GRANT \
-	"Ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id)."
+	"Use SET ROLE if another role of yours speaks for the agent, or ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id)."
 
 /* the same for a role that may not send chat.system */
 #define PRINCIPAL_HINT_BROADCAST \

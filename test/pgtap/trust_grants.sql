@@ -50,7 +50,7 @@ SELECT is(pg_temp.register('agent:ken', '{"id": "skill:research"}'), '42501 CARD
 SELECT is(pg_temp.register('agent:lois', '{"id": "skill:research"}'), '42501 NOT_YOUR_AGENT',
 	'nor one of another agent');
 
-SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id).',
+SELECT is(pg_temp.hint($$ SELECT clutch.claim('agent:lois') $$), 'Use SET ROLE if another role of yours speaks for the agent, or ask the owner of the extension or a superuser to run SELECT clutch.grant_agent(role_name, agent_id).',
 	'who claims for another agent is not told about contexts');
 SELECT matches(pg_temp.hint($$ SELECT clutch.ingest('{"specversion": "1.0", "id": "1", "source": "lois", "type": "t"}') $$), 'the context',
 	'whose document has another sender is');
