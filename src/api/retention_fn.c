@@ -49,7 +49,7 @@ notice_kept(const PruneReport *report)
 		ereport(NOTICE,
 				(errmsg("subscription \"%.*s\" has not handled some of the events, which stay in the log",
 						report->unread_by.len, report->unread_by.s),
-				 errhint("Let it read, run SELECT clutch.unsubscribe(name), or set clutch.prune_unread to on.")));
+				 errhint("Let it read, run SELECT clutch.unsubscribe(name), or let a superuser set clutch.prune_unread to on.")));
 	if (report->referenced > 0)
 		ereport(NOTICE,
 				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",

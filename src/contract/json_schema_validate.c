@@ -54,7 +54,7 @@ json_schema_count(SchemaRun *run, int64 steps)
 				 errproblem("", "SCHEMA_LIMIT"),
 				 errmsg("checking a value against its schema takes more than %d steps",
 						clutch_max_schema_steps),
-				 errhint("Simplify the schema, send a smaller value, or raise clutch.max_schema_steps.")));
+				 errhint("Simplify the schema, send a smaller value, or let a superuser raise clutch.max_schema_steps.")));
 }
 
 bool
@@ -74,7 +74,7 @@ json_schema_enter(SchemaRun *run)
 				 errproblem("", "SCHEMA_LIMIT"),
 				 errmsg("checking a value against its schema nests deeper than %d schemas",
 						clutch_max_schema_recursion),
-				 errhint("Check that the references of the schema come to an end, or raise clutch.max_schema_recursion.")));
+				 errhint("Check that the references of the schema come to an end, or let a superuser raise clutch.max_schema_recursion.")));
 }
 
 /* ------------------------------------------------------------------ values */
