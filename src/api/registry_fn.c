@@ -187,7 +187,7 @@ registry_require_operator(Slice orchestrator)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("what", "NOT_AN_OPERATOR"),
 				 errmsg("only an operator may pause or resume a capability"),
-				 errhint("Pause or resume an agent that your role speaks for, or ask an operator.")));
+				 errhint("Pause or resume an agent that your role speaks for, whose ID begins with \"agent:\", or ask an operator.")));
 }
 
 /*

@@ -64,7 +64,7 @@ intake_check_ancestors(const Envelope *request)
 					 errproblem("/parent_task_id", "PARENT_IN_OTHER_RUN"),
 					 errmsg("parent task \"%.*s\" does not belong to run \"%.*s\"",
 							ancestor.len, ancestor.s, request->run_id.len, request->run_id.s),
-					 errhint("All subtasks share the run of their parent (spec 1.3).")));
+					 errhint("A subtask belongs to the run of its parent: name that run, or leave run_id out of clutch.envelope, which takes it from the parent.")));
 		if (slice_equal(task->parent_task_id, request->task_id))
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
@@ -96,7 +96,7 @@ intake_check_children(const Envelope *request)
 				 errmsg("task \"%.*s\" was named as a parent in another run than \"%.*s\"",
 						request->task_id.len, request->task_id.s,
 						request->run_id.len, request->run_id.s),
-				 errhint("All subtasks share the run of their parent (spec 1.3).")));
+				 errhint("A subtask belongs to the run of its parent: request the task in the run of its subtasks, or make a new task_id.")));
 	return any;
 }
 

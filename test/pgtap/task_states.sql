@@ -1,6 +1,6 @@
 -- The states of a task, and events that do not fit (DESIGN 3), in their order.
 \ir ../fixtures/tap.sql
-SELECT plan(128);
+SELECT plan(129);
 SET clutch.heartbeat_interval = 0;
 
 SET clutch.notify = off;
@@ -181,6 +181,7 @@ SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "tas
 SELECT is(pg_temp.outcome(pg_temp.ask('task:q', more => '{"parent_task_id": "task:r"}')), 'fits', 'a chain is accepted');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:r', more => '{"parent_task_id": "task:p"}')), 'KL004 CYCLE /parent_task_id', 'a cycle of three tasks is refused');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:s"}')), 'KL001 SELF_PARENT /parent_task_id', 'a task cannot be its own parent');
+SELECT matches(fixture.hint_of(format('SELECT clutch.send(%L)', pg_temp.ask('task:s', more => '{"parent_task_id": "task:p", "run_id": "run:2"}'))), 'name that run', 'who names a parent in another run is told which run is right');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:p", "run_id": "run:2"}')), 'KL004 PARENT_IN_OTHER_RUN /parent_task_id', 'a parent in another run is refused');
 SELECT is(pg_temp.outcome(pg_temp.ask('task:s', more => '{"parent_task_id": "task:later"}')), 'fits', 'a parent that is requested later is accepted');
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE task_id = 'task:r'), 0::bigint, 'what was refused left no task');
