@@ -46,9 +46,9 @@ argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *cons
 
 /* Returns 0 if the argument is NULL; otherwise it must be at least 1. */
 static int
-argument_version(FunctionCallInfo fcinfo, int n)
+argument_version(FunctionCallInfo fcinfo, int n, const char *hint)
 {
-	return argument_count(fcinfo, n, "version", 0, PG_INT32_MAX, "Pass NULL for the newest version.");
+	return argument_count(fcinfo, n, "version", 0, PG_INT32_MAX, hint);
 }
 
 pg_noreturn static void
@@ -79,7 +79,7 @@ clutch_register_schema(PG_FUNCTION_ARGS)
 				 errproblem("payload_type", "WRONG_FORMAT"),
 				 errmsg("invalid payload type %s", place_quote(name)),
 				 errhint("Use a word without blanks, \"/\" and \"@\", such as \"research.summary.v1\".")));
-	PG_RETURN_INT32(payload_type_register(name, schema, argument_version(fcinfo, 2),
+	PG_RETURN_INT32(payload_type_register(name, schema, argument_version(fcinfo, 2, "Pass NULL for the next version."),
 										  argument_word(fcinfo, 3, "compatibility", payload_type_compatibilities),
 										  argument_word(fcinfo, 4, "enforce", payload_type_enforcements)));
 }
@@ -129,7 +129,7 @@ clutch_validate_payload(PG_FUNCTION_ARGS)
 {
 	Slice		name = argument_text(fcinfo, 0, "payload_type");
 	Jsonb	   *payload = argument_jsonb(fcinfo, 1, "payload");
-	int			version = argument_version(fcinfo, 2);
+	int			version = argument_version(fcinfo, 2, "Pass NULL for the newest version.");
 	const PayloadType *type = payload_type_find(name, version);
 	JsonbValue	value = value_of_document(payload);
 	ProblemList *list = problem_list();

@@ -125,9 +125,10 @@ payload_type_compile(Registration *r)
 static void
 payload_type_raise_incompatible(const ProblemList *list, const PayloadTypeRow *newest)
 {
-	problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE,
-				  psprintf("schema, which is to replace version %d of payload type \"%.*s\",",
-						   newest->version, newest->name.len, newest->name.s));
+	problem_raise_advised(list, ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE,
+						  psprintf("schema, which is to replace version %d of payload type \"%.*s\",",
+								   newest->version, newest->name.len, newest->name.s),
+						  " Change the schema, register it under another payload type, or pass compatibility => 'none'.");
 }
 
 /* Compares in the directions that the compatibility requires. */

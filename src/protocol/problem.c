@@ -290,16 +290,22 @@ problem_errmsg(const ProblemList *list, const char *document)
 void
 problem_raise(const ProblemList *list, int sqlstate, const char *document)
 {
+	problem_raise_advised(list, sqlstate, document, "");
+}
+
+void
+problem_raise_advised(const ProblemList *list, int sqlstate, const char *document, const char *advice)
+{
 	Assert(list->n > 0);
 	ereport(ERROR,
 			(errcode(sqlstate),
 			 problem_errmsg(list, document),
 			 errdetail_internal("%s", problem_list_json(list)),
-			 list->is_cut ? errhint("The detail lists the first faults; there may be more.") :
+			 list->is_cut ? errhint("The detail lists the first faults; there may be more.%s", advice) :
 			 list->dropped == 0 ?
-			 errhint("The detail lists each fault with its place, its code and what is expected.") :
-			 errhint("The detail lists the first %d faults of %d.",
-					 list->n, list->n + list->dropped)));
+			 errhint("The detail lists each fault with its place, its code and what is expected.%s", advice) :
+			 errhint("The detail lists the first %d faults of %d.%s",
+					 list->n, list->n + list->dropped, advice)));
 }
 
 int

@@ -107,6 +107,13 @@ pg_noreturn extern void problem_raise(const ProblemList *list, int sqlstate,
 									  const char *document);
 
 /*
+ * The same, with sentences that are added to the hint, each with a blank
+ * before it.
+ */
+pg_noreturn extern void problem_raise_advised(const ProblemList *list, int sqlstate, const char *document,
+											  const char *advice);
+
+/*
  * For use inside ereport: sets the DETAIL to the place and the code of a
  * single fault, [{"path":..,"code":..}].  A place that begins with a slash, or
  * is empty, is a path into the document.  Any other is the name of an argument
