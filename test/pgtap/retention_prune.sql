@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(71);
+SELECT plan(72);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -89,6 +89,15 @@ SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:audit'), 2::bi
 SELECT is(fixture.rebuilt(), 'the same', 'still as a rebuild has it');
 
 -- ------------------------------------------------------ a pruned id is free
+CREATE ROLE clutch_test_stranger;
+SELECT clutch.grant_agent('clutch_test_stranger', 'agent:stranger') \g /dev/null
+BEGIN;
+SET LOCAL ROLE clutch_test_stranger;
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:stranger', run_id => 'run:done')) \g /dev/null
+SELECT is_empty('SELECT * FROM clutch.costs', 'who begins another run of the name is not told what the old one has cost');
+ROLLBACK;
+SELECT clutch.revoke_agent('clutch_test_stranger', 'agent:stranger') \g /dev/null
+DROP ROLE clutch_test_stranger;
 SELECT is((SELECT duplicate FROM fixture.ask('done', run => 'run:done')), false, 'an id of a pruned run may be sent again, and is a new event');
 SELECT is(fixture.state('done'), 'assigned agent:ken 1', 'with a new task');
 SELECT is((SELECT scope FROM clutch.task WHERE task_id = 'done'), NULL, 'of which the run has no scope any more');
