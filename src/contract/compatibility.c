@@ -134,7 +134,7 @@ compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
 
 /* ------------------------------------------------------- a few values, or cases */
 
-static bool
+bool
 compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemList *list)
 {
 	DocumentPlace place = {.base = ""};

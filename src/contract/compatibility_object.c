@@ -90,6 +90,23 @@ compatibility_property_facts(const Facts *facts, Slice name)
 	return property;
 }
 
+/* Can there be no property of that name, because it is not a valid one? */
+static bool
+compatibility_excludes(const Facts *facts, Slice name)
+{
+	JsonbValue	value = {.type = jbvString, .val.string = {name.len, unconstify(char *, name.s)}};
+	ListCell   *cell;
+
+	foreach(cell, facts->nodes)
+	{
+		const SchemaCheck *check = json_schema_check_of(lfirst(cell), CHECK_PROPERTY_NAMES);
+
+		if (check != NULL && !compatibility_is_valid(check->rest, &value, NULL))
+			return true;
+	}
+	return false;
+}
+
 static bool
 compatibility_prove_property(Proof *proof, const Facts *facts, Slice name, const SchemaNode *wide)
 {
@@ -99,7 +116,7 @@ compatibility_prove_property(Proof *proof, const Facts *facts, Slice name, const
 	 * a property that the other version leaves open is assumed not to be in
 	 * use
 	 */
-	if (!compatibility_may_have(proof->place, name))
+	if (!compatibility_may_have(proof->place, name) || compatibility_excludes(facts, name))
 		return true;
 	property = compatibility_property_facts(facts, name);
 	return compatibility_prove_at(proof, compatibility_place_property(proof->place, &name),
@@ -107,40 +124,43 @@ compatibility_prove_property(Proof *proof, const Facts *facts, Slice name, const
 }
 
 /*
- * Are the properties that the other version names, and for which wide has this
- * schema, valid against it?
+ * The proof that named properties for which wide has this schema are valid
+ * against it: those that match the pattern or, if it is NULL, those that the
+ * check, if there is one, neither names nor has a pattern for.
  */
-static bool
-compatibility_prove_named(Proof *proof, const Facts *facts, const SchemaNode *wide,
-						  const SchemaCheck *check, const Pattern *pattern, const SchemaCheck *names)
+typedef struct NamedProof
 {
-	bool		proved = true;
-	int			i;
+	Proof	   *proof;
+	const Facts *facts;
+	const SchemaNode *wide;
+	const SchemaCheck *check;
+	const Pattern *pattern;
+	bool		proved;
+} NamedProof;
 
-	for (i = 0; names->names != NULL && i < names->n; i++)
-		if (pattern != NULL ? pattern_matches(pattern, names->names[i]) :
-			check == NULL || (compatibility_find_name(check, names->names[i]) < 0 &&
-							  !compatibility_matches(check, names->names[i], NULL)))
-			proved &= compatibility_prove_property(proof, facts, names->names[i], wide);
-	return proved;
+static bool
+compatibility_prove_named(Slice name, void *arg)
+{
+	NamedProof *named = arg;
+
+	if (named->pattern != NULL ? pattern_matches(named->pattern, name) :
+		named->check == NULL || (compatibility_find_name(named->check, name) < 0 &&
+								 !compatibility_matches(named->check, name, NULL)))
+		named->proved &= compatibility_prove_property(named->proof, named->facts, name, named->wide);
+	return false;
 }
 
+/* Proves it for all properties that the other version names. */
 static bool
 compatibility_prove_all_named(Proof *proof, const Facts *facts, const SchemaNode *wide,
 							  const SchemaCheck *check, const Pattern *pattern)
 {
-	bool		proved = true;
+	NamedProof	named = {proof, facts, wide, check, pattern, true};
 	ListCell   *cell;
-	int			i;
 
 	foreach(cell, proof->place.schemas)
-	{
-		const SchemaNode *node = lfirst(cell);
-
-		for (i = 0; i < node->nchecks; i++)
-			proved &= compatibility_prove_named(proof, facts, wide, check, pattern, &node->checks[i]);
-	}
-	return proved;
+		(void) compatibility_visit_names(lfirst(cell), compatibility_prove_named, &named);
+	return named.proved;
 }
 
 /*

@@ -68,6 +68,9 @@ extern bool compatibility_try(Proof *proof, const Facts *facts, const SchemaNode
 extern bool compatibility_refuse(Proof *proof, const SchemaNode *wide, const char *keyword,
 								 const char *format,...) pg_attribute_printf(4, 5);
 
+/* Is the value valid against the schema?  Adds faults if there is a list. */
+extern bool compatibility_is_valid(const SchemaNode *node, const JsonbValue *value, ProblemList *list);
+
 /* Returns facts that consist only of what the schema says. */
 extern Facts compatibility_facts_of(SchemaNode *node);
 extern void compatibility_add_fact(Facts *facts, SchemaNode *node);
@@ -89,6 +92,12 @@ extern Place compatibility_place_property(Place outer, const Slice *name);
 
 /* Returns the place of an element.  With the index -1, it may be any of them. */
 extern Place compatibility_place_element(Place outer, int index);
+
+/*
+ * Calls visit for each name of a property that a schema of a place has, in
+ * whatever keyword, until it returns true.  Returns whether it has.
+ */
+extern bool compatibility_visit_names(const SchemaNode *node, bool (*visit) (Slice name, void *arg), void *arg);
 
 /* May the value have a property of that name, or one that nothing names? */
 extern bool compatibility_may_have(Place place, Slice name);

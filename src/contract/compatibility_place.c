@@ -167,16 +167,67 @@ compatibility_welcomes(const SchemaNode *node)
 		(dynamic != NULL && slice_present(dynamic->anchor));
 }
 
+/* Visits the texts that a schema lists, which is that of names. */
+static bool
+compatibility_visit_listed(SchemaNode *names, bool (*visit) (Slice name, void *arg), void *arg)
+{
+	ListCell   *cell;
+	int			i;
+	int			j;
+
+	foreach(cell, compatibility_place_add(NIL, names))
+	{
+		const SchemaNode *node = lfirst(cell);
+
+		for (i = 0; i < node->nchecks; i++)
+			for (j = 0; node->checks[i].values != NULL && j < node->checks[i].n; j++)
+			{
+				const JsonbValue *value = &node->checks[i].values[j];
+
+				if (value->type == jbvString && visit((Slice) {value->val.string.val, value->val.string.len}, arg))
+					return true;
+			}
+	}
+	return false;
+}
+
+bool
+compatibility_visit_names(const SchemaNode *node, bool (*visit) (Slice name, void *arg), void *arg)
+{
+	int			i;
+	int			j;
+	int			k;
+
+	for (i = 0; i < node->nchecks; i++)
+	{
+		const SchemaCheck *check = &node->checks[i];
+
+		for (j = 0; check->names != NULL && j < check->n; j++)
+			if (visit(check->names[j], arg))
+				return true;
+		for (j = 0; check->lists != NULL && j < check->n; j++)
+			for (k = 0; k < check->lists[j].n; k++)
+				if (visit(check->lists[j].items[k], arg))
+					return true;
+		if (check->kind == CHECK_PROPERTY_NAMES && compatibility_visit_listed(check->rest, visit, arg))
+			return true;
+	}
+	return false;
+}
+
+static bool
+compatibility_is_name(Slice name, void *arg)
+{
+	return slice_equal(name, *(const Slice *) arg);
+}
+
 static bool
 compatibility_names(const SchemaNode *node, Slice name)
 {
-	int			i;
+	const SchemaCheck *check = json_schema_check_of(node, CHECK_PROPERTIES);
 
-	for (i = 0; i < node->nchecks; i++)
-		if (compatibility_find_name(&node->checks[i], name) >= 0 ||
-			(node->checks[i].kind == CHECK_PROPERTIES && compatibility_matches(&node->checks[i], name, NULL)))
-			return true;
-	return false;
+	return (check != NULL && compatibility_matches(check, name, NULL)) ||
+		compatibility_visit_names(node, compatibility_is_name, &name);
 }
 
 /* Where no schema says anything, everything is welcome. */

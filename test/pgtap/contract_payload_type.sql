@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(138);
+SELECT plan(144);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -124,6 +124,12 @@ SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (
 	('a property of an element that contains it', '{"contains": {"properties": {"x": {"type": "string"}}}}', '{"items": {"properties": {"x": {"type": "integer"}}}}', '/items/properties/x/type NOT_BACKWARD'),
 	('a required property gets a type', '{"required": ["x"]}', '{"required": ["x"], "properties": {"x": {"type": "integer"}}}', '/properties/x/type NOT_BACKWARD'),
 	('a pattern for a property of one case', '{"anyOf": [{"properties": {"x-a": {"type": "string"}}}, {"required": ["y"]}]}', '{"patternProperties": {"^x-": {"type": "integer"}}}', '/patternProperties/^x-/type NOT_BACKWARD'),
+	('a property of a list of dependentRequired gets a type', '{"dependentRequired": {"a": ["b", "c"]}}', '{"properties": {"c": {"type": "integer"}}}', '/properties/c/type NOT_BACKWARD'),
+	('a property of a list of names', '{"propertyNames": {"enum": ["a", "b"]}}', '{"properties": {"b": {"type": "integer"}}}', '/properties/b/type NOT_BACKWARD'),
+	('a property whose name is referred to', '{"propertyNames": {"$ref": "#/$defs/n"}, "$defs": {"n": {"allOf": [{"anyOf": [{"const": "a"}, {"const": "b"}]}]}}}', '{"properties": {"b": {"type": "integer"}}}', '/properties/b/type NOT_BACKWARD'),
+	('a pattern for a property of a list of names', '{"propertyNames": {"enum": ["a", "x-b"]}}', '{"patternProperties": {"^x-": {"type": "integer"}}}', '/patternProperties/^x-/type NOT_BACKWARD'),
+	('a property of a list that is refused elsewhere', '{"propertyNames": {"allOf": [{"enum": ["a", "b"]}, {"maxLength": 1}, {"not": {"const": "b"}}]}}', '{"properties": {"b": {"type": "integer"}}}', 'ok'),
+	('an optional property whose name fits a pattern', '{"propertyNames": {"pattern": "^[a-z]+$"}}', '{"propertyNames": {"pattern": "^[a-z]+$"}, "properties": {"b": {"type": "integer"}}}', 'ok'),
 	('inside of what is welcome', '{"additionalProperties": true}', '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}', '/properties/a/properties/b/type NOT_BACKWARD'),
 	('inside of what is welcome beside a named property', '{"properties": {"id": {"type": "string"}}, "additionalProperties": true}', '{"properties": {"id": {"type": "string"}}, "additionalProperties": {"properties": {"b": {"type": "string"}}}}', '/additionalProperties/properties/b/type NOT_BACKWARD'),
 	('inside of what matches a pattern, beside a named property', '{"properties": {"id": {"type": "string"}}, "patternProperties": {"^x-": true}}', '{"properties": {"id": {"type": "string"}}, "patternProperties": {"^x-": {"properties": {"b": {"type": "string"}}}}}', '/patternProperties/^x-/properties/b/type NOT_BACKWARD'),
