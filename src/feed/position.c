@@ -332,9 +332,8 @@ position_settle(Position *position, const char *argument)
 	if (position->epoch == now.epoch && position->timeline != 0 && position->timeline < now.timeline &&
 		!position_is_of_ancestor(position->timeline, now.timeline))
 		position_refuse_other_history(argument);
-	if (position->epoch < now.epoch)
-		return;
-	if (position->timeline == now.timeline && position_is_ahead_of(position, &now))
+	if (position->epoch == now.epoch && position->timeline == now.timeline &&
+		position_is_ahead_of(position, &now))
 		position_refuse_unreached(argument);
 	lost_from = epoch_timeline_after(position->epoch, position->timeline);
 	if (lost_from < position->xmax)

@@ -76,7 +76,8 @@ extern bool position_parse(Slice text, Position *position);
  * Adapts a position that a client or a table stored to the history of this
  * database.  Raises KL008 if it belongs to another history, or to the future
  * of this one; argument is the name for the error, or "" for a stored
- * position.  After a failover, what only the lost server had counts as unseen.
+ * position.  After a failover, what only the lost server had counts as unseen,
+ * also in a copy that was made after the failover.
  */
 extern void position_settle(Position *position, const char *argument);
 

@@ -295,7 +295,7 @@ epoch_timeline_after(int epoch, TimeLineID timeline)
 
 	rows_begin(&scan, TABLE_EPOCH, INDEX_EPOCH, ROWS_LATEST, AccessShareLock);
 	rows_key_int4(&scan, 1, BTEqualStrategyNumber, epoch);
-	rows_key_int4(&scan, 2, BTGreaterStrategyNumber, (int32) timeline);
+	rows_key_int4(&scan, 2, BTGreaterStrategyNumber, (int32) Min(timeline, PG_INT32_MAX));
 	rows_start(&scan);
 	while (rows_next(&scan))
 		first = Min(first, (uint64) rows_int8(&scan, Anum_epoch_first_xid));

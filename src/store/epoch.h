@@ -69,7 +69,7 @@ extern int64 epoch_system(int epoch);
 /*
  * For use after a failover: returns an ID that is not higher than that of any
  * transaction of the epoch that wrote on a timeline after the given one, or
- * PG_UINT64_MAX if there is no such timeline.
+ * PG_UINT64_MAX if there is no such timeline, as after PG_UINT32_MAX.
  */
 extern uint64 epoch_timeline_after(int epoch, TimeLineID timeline);
 

@@ -184,6 +184,32 @@ is(read_at($third, $position_of_primary), read_at($standby, $position_of_primary
 	'one of two timelines ago is good on both');
 end_session($open);
 
+# Returns all ids, each of which is read alone.
+sub read_singly
+{
+	my ($node, $position) = @_;
+	my @ids;
+
+	while (1)
+	{
+		my ($id, $next) = split /\|/, $node->safe_psql('postgres', "SELECT id, pos FROM clutch.read_from('$position', max_events => 1)");
+		return "@ids" unless defined $id;
+		push @ids, $id;
+		$position = $next;
+	}
+}
+
+# a dump of the promoted one, in another cluster
+my $later = new_node('later', bare => 1);
+my $dump_of_third = PostgreSQL::Test::Utils::tempdir . '/third';
+$third->command_ok([ 'pg_dump', '-Fc', '-f', $dump_of_third, '-d', $third->connstr('postgres') ], 'a dump of who was promoted');
+$later->command_ok([ 'pg_restore', '-d', $later->connstr('postgres'), $dump_of_third ], 'is restored elsewhere');
+is(read_at($later, $_->[0]), 'msg_new_1 msg_new_2', "$_->[1]: a copy has what is new, too") foreach [ $ahead, 'of what is lost' ],
+  [ $half, 'of where the two parted' ], [ $kept, 'of before' ];
+say_on($later, 'later');
+is(read_singly($later, $ahead), 'msg_new_1 msg_new_2 msg_later', 'one by one, and then what is its own');
+is(read_at($later, $position_of_primary), read_at($third, $position_of_primary) . ' msg_later', 'one of two timelines ago is good there');
+
 # ---------------------------------------------------------- copies of other kinds
 # A base backup that was simply started is the same history until it writes.
 my $twin = PostgreSQL::Test::Cluster->new('twin');
@@ -223,5 +249,5 @@ is(read_at($standby, position_of($stranger)), 'KL008 POSITION_OF_OTHER_HISTORY',
 is(read_at($stranger, $_->[0]), 'KL008 POSITION_OF_OTHER_HISTORY', "both ways, $_->[1]") foreach [ $position_of_primary, 'of the same timeline' ],
   [ $at_dump, 'of a later one' ];
 
-$_->stop foreach $standby, $third, $twin, $copy, $stranger;
+$_->stop foreach $standby, $third, $later, $twin, $copy, $stranger;
 done_testing();
