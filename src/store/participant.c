@@ -13,6 +13,7 @@
 #include "base/transaction.h"
 #include "miscadmin.h"
 #include "settings.h"
+#include "storage/sinval.h"
 #include "store/event.h"
 #include "store/participant.h"
 #include "utils/hsearch.h"
@@ -161,52 +162,42 @@ participant_remember(Slice name, Slice run_id)
 
 /* ------------------------------------------------------------------ looking */
 
-bool
-participant_has_sent(Slice agent_id, Slice run_id)
+/* Begins a scan of the rows of a name in a run, in clutch.participant or in the log. */
+static void
+participant_begin(RowScan *scan, StateTable table, Slice name, Slice run_id, RowSnapshot which)
+{
+	rows_begin(scan, table, table == TABLE_EVENTS ? INDEX_EVENTS_FROM_AGENT : INDEX_PARTICIPANT, which,
+			   table == TABLE_EVENTS && which == ROWS_DIRTY ? RowExclusiveLock : AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, name);
+	rows_key_text(scan, 2, BTEqualStrategyNumber, run_id);
+}
+
+static bool
+participant_has_row(StateTable table, Slice name, Slice run_id, RowSnapshot which)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
+	participant_begin(&scan, table, name, run_id, which);
 	return rows_look(&scan, NULL);
+}
+
+bool
+participant_has_sent(Slice agent_id, Slice run_id)
+{
+	return participant_has_row(TABLE_EVENTS, agent_id, run_id, ROWS_DIRTY);
 }
 
 bool
 participant_was_addressed(Slice name, Slice run_id)
 {
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	return rows_look(&scan, NULL);
+	return participant_has_row(TABLE_PARTICIPANT, name, run_id, ROWS_LATEST);
 }
 
 bool
 participant_look(Slice name, Slice run_id, RowSnapshot which)
 {
-	static const struct
-	{
-		StateTable	table;
-		StateIndex	index;
-	}			places[] = {
-		{TABLE_PARTICIPANT, INDEX_PARTICIPANT},
-		{TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT},
-	};
-	bool		found = false;
-	int			i;
-
-	for (i = 0; !found && i < lengthof(places); i++)
-	{
-		RowScan		scan;
-
-		rows_begin(&scan, places[i].table, places[i].index, which, AccessShareLock);
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-		rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-		found = rows_look(&scan, NULL);
-	}
-	return found;
+	return participant_has_row(TABLE_PARTICIPANT, name, run_id, which) ||
+		participant_has_row(TABLE_EVENTS, name, run_id, which);
 }
 
 /*
@@ -236,17 +227,19 @@ participant_run_state(Slice run_id, TransactionId *founder)
 
 /* Is there a row that no open transaction of others is writing or removing? */
 static bool
-participant_finds_certain(RowScan *scan)
+participant_has_certain_row(StateTable table, Slice name, Slice run_id)
 {
 	bool		found = false;
+	RowScan		scan;
 
-	rows_start(scan);
-	while (!found && rows_next(scan))
+	participant_begin(&scan, table, name, run_id, ROWS_DIRTY);
+	rows_start(&scan);
+	while (!found && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		found = !TransactionIdIsValid(rows_in_doubt(scan));
+		found = !TransactionIdIsValid(rows_in_doubt(&scan));
 	}
-	rows_end(scan);
+	rows_end(&scan);
 	return found;
 }
 
@@ -257,17 +250,8 @@ participant_finds_certain(RowScan *scan)
 static bool
 participant_is_known(Slice name, Slice run_id)
 {
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT, ROWS_DIRTY, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	if (participant_finds_certain(&scan))
-		return true;
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	return participant_finds_certain(&scan);
+	return participant_has_certain_row(TABLE_PARTICIPANT, name, run_id) ||
+		participant_has_certain_row(TABLE_EVENTS, name, run_id);
 }
 
 static void
@@ -284,7 +268,11 @@ participant_insert(Slice name, Slice run_id)
 void
 participant_add(Slice name, Slice run_id)
 {
-	if (!participant_is_name(name) || participant_is_remembered(name, run_id))
+	if (!participant_is_name(name))
+		return;
+	/* hears at once of a prune that is still open */
+	AcceptInvalidationMessages();
+	if (participant_is_remembered(name, run_id))
 		return;
 	if (!participant_is_known(name, run_id))
 		participant_insert(name, run_id);
@@ -391,12 +379,24 @@ participant_compare_departures(const ListCell *a, const ListCell *b)
 	return by_run != 0 ? by_run : slice_compare(x->name, y->name);
 }
 
-/* Makes all backends look into the table again. */
+/* Makes all backends look into the table again after we have committed. */
 static void
 participant_announce(void)
 {
 	participant_forget_all();
 	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PARTICIPANT));
+}
+
+/*
+ * The same at once.  Whoever addresses somebody while our transaction is open
+ * must find that the row is being removed, and write it again.
+ */
+static void
+participant_announce_now(void)
+{
+	SharedInvalidationMessage message = {.rc = {SHAREDINVALRELCACHE_ID, MyDatabaseId, rows_table_oid(TABLE_PARTICIPANT)}};
+
+	SendSharedInvalidMessages(&message, 1);
 }
 
 /* Deletes all rows of a run. */
@@ -418,20 +418,16 @@ participant_delete(Slice run_id)
 }
 
 /*
- * A run that has left the log is open again, and becomes another run if
- * somebody founds it.  Nobody takes part in that one because of what was pruned
- * earlier, either.  If other events of the run remain, so do those who took part
- * in it because of them.
+ * Removes the rows of runs that are not in the log any more.  If other events of
+ * a run remain, so do those who took part in it because of what was pruned.
  */
-void
-participant_forget_events(List *departures)
+static void
+participant_settle_departures(List *departures)
 {
 	const Departure *last = NULL;
 	RunState	state = RUN_IS_OPEN;
 	ListCell   *cell;
 
-	participant_announce();
-	list_sort(departures, participant_compare_departures);
 	foreach(cell, departures)
 	{
 		const Departure *departure = lfirst(cell);
@@ -449,6 +445,25 @@ participant_forget_events(List *departures)
 			participant_delete(departure->run_id);
 		last = departure;
 	}
+}
+
+/*
+ * A run that has left the log is open again, and becomes another run if
+ * somebody founds it.  Nobody takes part in that one because of what was pruned
+ * earlier, either.
+ *
+ * Others may send events of the run meanwhile.  Until they are told that rows
+ * have been removed, they may rely on what they remember, so we look for their
+ * events once more after that.
+ */
+void
+participant_forget_events(List *departures)
+{
+	participant_announce();
+	list_sort(departures, participant_compare_departures);
+	participant_settle_departures(departures);
+	participant_announce_now();
+	participant_settle_departures(departures);
 }
 
 void

@@ -19,7 +19,7 @@
  * take part in a run.
  *
  * A backend caches what it has found out until a transaction that may have
- * caused it is rolled back, or a run is pruned.
+ * caused it is rolled back, or a run is being pruned.
  *
  *-------------------------------------------------------------------------
  */
