@@ -13,6 +13,7 @@
 #include "base/rows.h"
 #include "base/savepoint.h"
 #include "base/transaction.h"
+#include "base/wait.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_trigger.h"
@@ -55,6 +56,7 @@ savepoint_run(void (*step) (void *arg), void *arg)
 		queued = before;
 		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
 			ReThrowError(error);
+		wait_note_failure(error);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);

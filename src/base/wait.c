@@ -10,8 +10,14 @@
 #include "base/wait.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
+#include "utils/guc.h"
+
+/* the lock_timeout of a transaction in which a wait has timed out */
+#define SHORT_WAIT	"20ms"
 
 static bool waiting_is_forbidden = false;
+static bool waits_long_only_once = false;
+static bool has_failed = false;
 
 void
 wait_forbidden_run(void (*step) (void *arg), void *arg)
@@ -45,11 +51,37 @@ wait_refuse(const char *what)
 			 errhint("Another transaction holds it; try again when that has ended.")));
 }
 
-bool
+void
+wait_long_only_once(void)
+{
+	waits_long_only_once = true;
+}
+
+/* A wait that was refused has the same code, but comes from elsewhere. */
+static bool
 wait_has_timed_out(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && error->funcname != NULL &&
 		strcmp(error->funcname, "ProcessInterrupts") == 0;
+}
+
+void
+wait_note_failure(const ErrorData *error)
+{
+	if (!waits_long_only_once || !wait_has_timed_out(error))
+		return;
+	has_failed = true;
+	(void) set_config_option("lock_timeout", SHORT_WAIT, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+bool
+wait_take_failure(void)
+{
+	bool		had_failed = has_failed;
+
+	has_failed = false;
+	return had_failed;
 }
 
 void

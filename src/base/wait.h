@@ -37,10 +37,18 @@ extern bool wait_is_allowed(void);
 pg_noreturn extern void wait_refuse(const char *what);
 
 /*
- * Is it the error with which PostgreSQL ends a wait that has lasted for
- * lock_timeout?  A wait that was refused has the same code.
+ * From now on, when a step of a transaction of this process has failed because
+ * a wait has lasted for lock_timeout, the further waits of that transaction are
+ * short.  The other steps may need the lock of the same table, and each of them
+ * would wait as long again.
  */
-extern bool wait_has_timed_out(const ErrorData *error);
+extern void wait_long_only_once(void);
+
+/* To be called with the error of such a step, outside its subtransaction. */
+extern void wait_note_failure(const ErrorData *error);
+
+/* After wait_long_only_once: has a step failed so since the last call? */
+extern bool wait_take_failure(void);
 
 /*
  * Waits until the transaction has ended, which may take as long as its client

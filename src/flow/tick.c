@@ -171,7 +171,6 @@ tick_part_try(const TickPart *part, Tick *tick)
 
 	if (error == NULL)
 		return;
-	tick->report.lacks_lock |= wait_has_timed_out(error);
 	if (savepoint_failed_by_chance(error) && !savepoint_lacked_resources(error))
 		return;
 	ereport(principal_level(SLICE_NONE),

@@ -25,7 +25,6 @@ typedef struct TickReport
 	int			routed;			/* waiting and due tasks that were given to
 								 * agents */
 	int64		sealed;			/* events, by tick_seal */
-	bool		lacks_lock;		/* of a table, so that some work was not done */
 } TickReport;
 
 /* Does each kind of work at most n times.  Never waits for a lock. */

@@ -11,10 +11,10 @@
 #include "access/xact.h"
 #include "base/clock.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
 #include "flow/restored.h"
-#include "flow/settle.h"
 #include "flow/tick.h"
 #include "ledger/seal.h"
 #include "miscadmin.h"
@@ -37,13 +37,7 @@
 #include "wake/mailbox.h"
 #include "wake/notify.h"
 #include "worker/pace.h"
-#include "worker/worker.h"
-
-/*
- * The maximum number of tasks that one step of a tick moves, because hints may
- * be waiting behind it.
- */
-#define TICK_STEP		100
+#include "worker/worker_part.h"
 
 /*
  * The maximum number of events that one step of pruning removes, because
@@ -58,8 +52,7 @@
 #define PRUNE_SOONEST	USECS_PER_SEC
 #define PRUNE_LATEST	(10 * USECS_PER_MINUTE)
 
-/* The pause after an error.  It doubles with each consecutive error. */
-#define FIRST_PAUSE		USECS_PER_SEC
+/* The first pause after an error doubles with each consecutive error. */
 #define LONGEST_PAUSE	(60 * USECS_PER_SEC)
 
 /*
@@ -113,11 +106,7 @@ worker_hold_extension(void)
 	return get_extension_oid("clutch", true) == extension;
 }
 
-/*
- * Deadlines are in terms of clutch.clock, which a setting may have moved, but
- * we sleep in real time.
- */
-static TimestampTz
+TimestampTz
 worker_real_time(TimestampTz at)
 {
 	return TIMESTAMP_NOT_FINITE(at) ? at : at + (GetCurrentTimestamp() - clock_now());
@@ -155,25 +144,6 @@ worker_become_owner(void)
 	SetUserIdAndSecContext(rows_owner(), SECURITY_LOCAL_USERID_CHANGE);
 }
 
-static void
-worker_tick_as_owner(void)
-{
-	TickReport	report;
-	int			step = Min(clutch_tick_batch, TICK_STEP);
-
-	worker_become_owner();
-	(void) restored_epoch();
-	report = tick_all(step);
-	worker_job_lacks_lock(&tick_job, report.lacks_lock);
-	if (settle_postponed(step) >= step || tick_is_full(&report, step))
-		tick_job.at = GetCurrentTimestamp();
-	else if (report.lacks_lock)
-		/* tick_next would need the same lock, and undo what has been done */
-		tick_job.at = GetCurrentTimestamp() + FIRST_PAUSE;
-	else
-		tick_job.at = worker_real_time(tick_next());
-}
-
 /*
  * Does one step of a tick.  The worker must not be the first to write in a new
  * copy of the database, because it is started by CREATE EXTENSION, and a
@@ -186,7 +156,14 @@ worker_tick_step(void)
 	PushActiveSnapshot(GetTransactionSnapshot());
 	has_extension = worker_hold_extension();
 	if (has_extension && epoch_has_begun())
-		worker_tick_as_owner();
+	{
+		bool		lacks_lock;
+
+		worker_become_owner();
+		(void) restored_epoch();
+		tick_job.at = worker_tick(&lacks_lock);
+		worker_job_lacks_lock(&tick_job, lacks_lock);
+	}
 	PopActiveSnapshot();
 }
 
@@ -437,6 +414,7 @@ worker_begin(int number)
 	SetConfigOption("default_transaction_isolation", "read committed", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("default_transaction_deferrable", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_OVERRIDE);
+	wait_long_only_once();
 	/* triggers of users run as the owner of the extension here; see base/owner.h */
 	SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_IDLE, NULL);

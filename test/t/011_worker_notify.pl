@@ -96,6 +96,26 @@ ok($node->poll_query_until('postgres', q{SELECT runs > 0 FROM clutch.schedule WH
 end_session($locker);
 heard_until_end();
 
+# sixty tasks are due, each of which would wait for the same lock
+$node->safe_psql('postgres', q{SELECT clutch.register(card('slow', 60)); SELECT clutch.send(ask('task:slow' || n, 'agent:slow')) FROM generate_series(1, 60) n;
+	SELECT count(*) FROM clutch.claim('agent:slow', 60, '1 h')});
+$locker = session($node, 'postgres');
+$log = -s $node->logfile;
+ask_session($locker, 'BEGIN; LOCK TABLE clutch.ready IN ACCESS EXCLUSIVE MODE;');
+$node->safe_psql('postgres', q{BEGIN; UPDATE clutch.task SET lease_until = '2000-01-01', next_at = '2000-01-01' WHERE agent_id = 'agent:slow';
+	UPDATE clutch.timer SET due = '2000-01-01' WHERE task_id LIKE 'task:slow%';
+	SET LOCAL clutch.clock = '2000-01-01T00:00:00Z'; SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY['agent:ken'], deadline => interval '1 s')); COMMIT});
+$node->wait_for_log(qr/LOG:  waiting for a lock of another session: clutch\.tick\(\)/, $log);
+ok($node->poll_query_until('postgres', "SELECT cardinality(pg_blocking_pids($worker)) > 0"), 'each task that is due waits for the same lock');
+ask_session($writer, q{SELECT clutch.send(chat('agent:ken'));});
+my $hint = '';
+await('a hint', sub { $hint .= ask_session($listener, 'SELECT;'); return ($hint =~ /notification "([^"]+)"/g) > 0; }, 30);
+like($hint, qr/PID $worker\b/, 'but only the first of them for long, so the worker wakes listeners');
+ask_session($locker, 'ROLLBACK;');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM clutch.task WHERE status = 'running'}), 'and then they are moved');
+end_session($locker);
+heard_until_end();
+
 # two-phase commit: the worker does not know which listeners to wake
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w', 'a prepared transaction is possible');
 
