@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter agent_json
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 11);
+SELECT plan((SELECT count(*)::int FROM outcome) + 13);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -23,5 +23,14 @@ SELECT is((SELECT clutch.inbound(clutch.outbound(e, 'agent_json'), 'agent_json')
 	'agent:Some One', 'but the ID of an agent may have them, and comes back');
 SELECT throws_ok($$SELECT clutch.outbound('{"v": "clutch/0.1", "id": "msg_1", "run_id": "run:1", "thread_id": "thr_1", "type": "routing.failure", "ts": "2026-01-02T03:04:05.000000Z", "from": {"agent_id": "agent:ui"},
 	"to": [{"agent_id": "agent:ken"}], "task_id": "task:3", "payload": {"code": "INTERNAL", "message": "m", "retryable": false}}', 'agent_json')$$, '0A000', NULL, 'a failure of routing has no form that could be read');
+
+-- the same file is the same event, whatever has become of the agent
+CREATE FUNCTION pg_temp.again(session text) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(r.duplicate::text, ' ') FROM clutch.ingest('{"name": "sage", "version": "1.0.0", "description": "d"}', 'agent_json', CASE WHEN session IS NULL THEN '{}' ELSE jsonb_build_object('session', session) END) AS r
+$$;
+SELECT pg_temp.again(NULL) \g /dev/null
+SELECT FROM clutch.unregister('agent:sage');
+SELECT is(pg_temp.again(NULL), 'true', 'a file that was ingested before is a duplicate');
+SELECT is(pg_temp.again('the second start') || ' ' || (SELECT count(*) FROM clutch.agents WHERE agent_id = 'agent:sage'), 'false 1', 'unless the context names another session');
 
 SELECT * FROM finish();
