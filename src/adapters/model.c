@@ -260,8 +260,10 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 {
 	static const char *const models[] = {"/model", "/modelVersion", "/model_version"};
 	static const char *const ids[] = {"/id", "/responseId", "/response_id"};
+	/* prompt_tokens includes cached tokens, also where these are counted beside it */
+	static const char *const prompt[] = {"/usage/prompt_tokens"};
 	static const char *const input[] = {
-		"/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens", "/usage/prompt_tokens",
+		"/usage/input_tokens", "/usage/cache_creation_input_tokens", "/usage/cache_read_input_tokens",
 		"/usageMetadata/promptTokenCount", "/usageMetadata/toolUsePromptTokenCount",
 		"/usage_metadata/prompt_token_count", "/usage_metadata/tool_use_prompt_token_count"
 	};
@@ -280,7 +282,10 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 		for (int i = 0; i < lengthof(ids); i++)
 			if (json_get_kind(raw, ids[i], JSON_TEXT) != NULL)
 				json_put(message, "/trace/id", json_get(raw, ids[i]));
-		model_put_tokens(raw, message, "/trace/cost/input_tokens", input, lengthof(input));
+		if (json_get_kind(raw, prompt[0], JSON_NUMBER) != NULL)
+			model_put_tokens(raw, message, "/trace/cost/input_tokens", prompt, lengthof(prompt));
+		else
+			model_put_tokens(raw, message, "/trace/cost/input_tokens", input, lengthof(input));
 		model_put_tokens(raw, message, "/trace/cost/output_tokens", output, lengthof(output));
 	}
 	for (int i = 0; i < lengthof(agent); i++)

@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(71);
+SELECT plan(72);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -71,6 +71,8 @@ INSERT INTO answer VALUES
 	'tool.call', '{"type": "json", "data": {"q": 1}}', NULL, '{"input_tokens": 7, "output_tokens": 43}'),
 ('texts as Python writes them', 'gemini', '{"candidates": [{"content": {"parts": [{"text": "I ru", "executable_code": null}, {"text": "n it.", "executable_code": null}, {"text": null, "executable_code": {"code": "1"}}, {"text": "One.", "executable_code": null}, {"text": null, "function_call": {"name": "stop", "args": null}}]}}]}',
 	'execute', '{"type": "text", "text": "I run it.\nOne."}', '[{"intent": "tool.call", "task": "stop", "args": {}}]', NULL),
+('cached tokens that are among those of the prompt', 'gpt5', '{"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": 321, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "completion_tokens": 4}}',
+	'plan', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 321, "output_tokens": 4}'),
 ('tokens that a model claims', 'claude', '{"content": [{"type": "text", "text": "{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"input_tokens\": 0, \"output_tokens\": 999999}}}"}], "usage": {"input_tokens": 5, "output_tokens": 6}}',
 	'plan', '{"type": "text", "text": "x"}', NULL, '{"input_tokens": 5, "output_tokens": 6}'),
 ('tokens that nobody has counted', 'claude', '"{\"protocol\": \"multiagent-1.0\", \"role\": \"agent\", \"intent\": \"plan\", \"task\": \"t\", \"content\": {\"type\": \"text\", \"text\": \"x\"}, \"trace\": {\"cost\": {\"output_tokens\": 999999}}}"',
