@@ -161,6 +161,18 @@ crewai_error_at(Slice type)
 	return slice_is(type, "tool_usage_finished") ? "/failure" : "/error";
 }
 
+/*
+ * Notes the task or run in the context as that in which IDs are unique.  A crew
+ * that is kicked off again, for another task, has tasks with the same IDs.
+ */
+static void
+crewai_note_scope(const Adapter *self, const Json *context, Json *envelope)
+{
+	Json	   *task = adapter_member(context, "/task_id");
+
+	adapter_note_native(self, envelope, "scope", task != NULL ? task : adapter_member(context, "/run_id"));
+}
+
 static void
 crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Json *context)
 {
@@ -173,6 +185,7 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 	bool		has_task = adapter_member(context, "/task_id") != NULL;
 
 	adapter_note_native(self, envelope, "id", event);
+	crewai_note_scope(self, context, envelope);
 	if (subject == CREWAI_TOOL && adapter_type(envelope) != MSG_TOOL_CALL)
 		adapter_note_native(self, envelope, "reply_to", begun);
 	if (subject == CREWAI_RUN && !has_task)
@@ -260,6 +273,7 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 
 		stub = tooling_stub(self, call, "/tool_name", slice_present(name) ? name : SLICE_OF("unknown"));
 		json_put(stub, "/from", json_get(envelope, "/from"));
+		crewai_note_scope(self, context, stub);
 		return stub;
 	}
 	if (adapter_type(envelope) != MSG_TASK_ACCEPT || task == NULL)
@@ -270,6 +284,7 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 	if (adapter_member(context, "/to") == NULL)
 		adapter_put_recipient(stub, agent);
 	adapter_mark_stub(self, stub);
+	crewai_note_scope(self, context, stub);
 	return stub;
 }
 

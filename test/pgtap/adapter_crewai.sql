@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 17);
+SELECT plan((SELECT count(*)::int FROM outcome) + 20);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -51,6 +51,20 @@ EXCEPTION WHEN insufficient_privilege THEN
 	RETURN h;
 END $$;
 SELECT matches(pg_temp.hint(pg_temp.event('method_execution_started', 'g1', '{"parent_event_id": "g0"}')), 'have a free slot', 'which the error says if there is none');
+
+-- a crew that does two jobs, one after the other, has the same tasks each time
+SELECT fixture.agent('hal', 9, ARRAY['skill:x', 'tool:search']);
+SELECT fixture.ask('task:job' || n, 'agent:hal') FROM generate_series(1, 2) AS n;
+SELECT FROM clutch.claim('agent:hal', 2, '1 h');
+CREATE TABLE job AS SELECT j.no AS job, r.seq FROM generate_series(1, 2) AS j(no), (VALUES
+	(1, 'task_started', '{}'::jsonb), (2, 'llm_call_started', '{"messages": "a secret"}'), (3, 'tool_usage_finished', '{"tool_name": "search", "tool_args": {}, "output": "found"}'),
+	(4, 'task_completed', '{"output": "x"}')) AS d(no, type, more),
+	LATERAL clutch.ingest(pg_temp.event(d.type, concat('e', j.no, d.no), d.more || '{"task_id": "4fd6e129"}'), 'crewai', jsonb_build_object('agent_id', 'agent:hal', 'task_id', 'task:job' || j.no)) AS r;
+SELECT is((SELECT string_agg(concat_ws(' ', e.type, e.late), ', ' ORDER BY e.seq) FROM job j JOIN clutch.events e USING (seq) JOIN clutch.tasks t ON t.task_id = 'task:job' || j.job AND t.run_id = e.run_id WHERE j.job = job.no AND t.task_id = e.parent_task_id),
+	'task.request f, task.accept f, task.progress f, tool.call f, tool.result f, task.result f', 'what a crew does for job ' || job.no || ' is in the run of this job') FROM generate_series(1, 2) AS job(no);
+
+SELECT is((SELECT count(DISTINCT e ->> 'task_id')::int FROM unnest('{run:a,run:b}'::text[]) AS run, LATERAL clutch.inbound(pg_temp.event('task_started', 'e9', '{"task_id": "4fd6e129"}'), 'crewai', jsonb_build_object('run_id', run)) AS e),
+	2, 'so it is if the context names only the run');
 
 -- roles as YAML files write them
 SELECT is(jsonb_build_array(e #> '{from,agent_id}', clutch.outbound(e, 'crewai') = d), jsonb_build_array(agent, true), 'a role with line breaks: ' || coalesce(agent, 'nothing else'))
