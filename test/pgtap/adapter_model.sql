@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(72);
+SELECT plan(73);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -86,6 +86,8 @@ SELECT is(jsonb_build_array(e -> 'type', e #> '{payload,tool}', e #> '{payload,a
 FROM answer, LATERAL clutch.from_model(raw, family) AS e WHERE name = 'a call';
 SELECT is(e ->> 'type' || ' of ' || (e #>> '{from,agent_id}'), 'task.result of agent:mine', 'a text within a task is its result, of the agent that the context names')
 FROM answer, LATERAL clutch.from_model(raw, family, '{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e WHERE name = 'a text';
+SELECT is((SELECT string_agg(concat_ws(' ', f, e ->> 'type'), ', ' ORDER BY i) FROM unnest('{claude,gpt5,gemini}'::text[]) WITH ORDINALITY AS u(f, i), LATERAL clutch.from_model('"Done."', f, '{"task_id": "task_1", "run_id": "run_1", "agent_id": "agent:mine"}') AS e),
+	'claude task.result, gpt5 task.progress, gemini task.result', 'unless the intent of the family is to plan');
 SELECT is(e #>> '{meta,clutch,usage,output_tokens}', '4', 'tokens count for the budget') FROM answer, LATERAL clutch.from_model(raw, family) AS e WHERE name = 'a text with a call';
 
 SELECT is(jsonb_build_array(m #> '{agent,model}', m #> '{trace,id}'), '["g-3", "r-1"]', 'whichever way its model and its ID are written') FROM answer, LATERAL clutch.model_message(raw, family) AS m WHERE name = 'a candidate as Python writes it';
