@@ -1,6 +1,6 @@
 -- What rules request beside an event, and the sets of rules that come with the extension.
 \ir ../fixtures/tap.sql
-SELECT plan(85);
+SELECT plan(87);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 CREATE FUNCTION pg_temp.children(task text) RETURNS text LANGUAGE sql AS $$
@@ -284,5 +284,14 @@ SELECT clutch.send(clutch.envelope('task.progress', 'agent:tess', '{agent:ui}', 
 FROM (VALUES ('{"agent": {"model": "gpt-5-2025-08-07"}}'::jsonb), ('{}')) AS v(agent) \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(' ', t.agent_id ~ 'claude|gemini|ann|ben|cal', (SELECT string_agg(w.agent_id, ' ' ORDER BY w.agent_id) FROM clutch.why(t.task_id) w WHERE w.rejected_by = 'rule')), ', ') FROM clutch.tasks t WHERE t.parent_task_id = 'task:names'),
 	't agent:gpt5.plan agent:tess, t agent:gpt5.plan agent:tess', 'the model on the card of the sender does not reflect either');
+
+-- --- deep in a tree
+TRUNCATE clutch.routing_rule;
+INSERT INTO clutch.routing_rule (name, type, emit) VALUES ('deep', 'task.result', '{"to": "agent:ben"}');
+SELECT fixture.ask('task:d' || i, CASE WHEN i >= 100 THEN 'agent:ann' END, CASE WHEN i < 100 THEN 'skill:nobody' END, parent => 'task:d' || nullif(i, 1) - 1, run => 'run:deep') FROM generate_series(1, 101) i \g /dev/null
+SELECT fixture.claimed('agent:ann') \g /dev/null
+SELECT clutch.finish('agent:ann', 'task:d' || i) FROM generate_series(100, 101) i \g /dev/null
+SELECT is(pg_temp.children('task:d100'), 'agent:ann run:deep, agent:ben run:deep', 'a rule adds a request to an event of a task with 99 tasks above it');
+SELECT is(pg_temp.children('task:d101'), 'none', 'and none if there are 100 tasks or more above it');
 
 SELECT * FROM finish();
