@@ -90,7 +90,7 @@ custom_find(const Adapter *self, const char *name, int narguments, Oid result, O
 				 errproblem("adapter", "WRONG_VALUE"),
 				 errmsg("function %s(%s) that returns %s, of adapter \"%s\", does not exist", name,
 						narguments == 1 ? "jsonb" : "jsonb, jsonb", format_type_be(result), self->name),
-				 errhint("Create the function, or delete the row of the adapter from clutch.adapter.")));
+				 errhint("Let an operator create the function, or delete the row of the adapter from clutch.adapter.")));
 	quoted = quote_qualified_identifier(schema, NameStr(row->proname));
 	*owner = row->proowner;
 	ReleaseSysCache(tuple);

@@ -119,7 +119,7 @@ subscription_find_of_any(Slice name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("name", "AMBIGUOUS_NAME"),
 				 errmsg("several roles have a subscription \"%.*s\"", name.len, name.s),
-				 errhint("SET ROLE to the owner of the one that is meant; the view clutch.subscriptions shows the owners.")));
+				 errhint("Do it as the owner of the one that is meant; the view clutch.subscriptions shows the owners.")));
 	return subscription;
 }
 

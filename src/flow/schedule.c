@@ -143,7 +143,7 @@ schedule_find_owner(Slice name)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("name", "AMBIGUOUS_NAME"),
 				 errmsg("several roles have a schedule \"%.*s\"", name.len, name.s),
-				 errhint("SET ROLE to the owner of the one that is meant; the view clutch.schedules shows the owners.")));
+				 errhint("Do it as the owner of the one that is meant; the view clutch.schedules shows the owners.")));
 	return owner;
 }
 

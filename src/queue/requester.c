@@ -100,5 +100,5 @@ requester_require_room(const Requirement *requirement)
 				 errproblem("/requires", "TOO_MANY_KINDS"),
 				 errmsg("%s", requester_no_room(requirement)),
 				 errhint("Requests that differ in \"requires\", \"prefers\", policy, scope or recipients count separately. "
-						 "Register agents for those that wait, cancel them, or raise clutch.max_waiting_kinds.")));
+						 "Register agents for those that wait, cancel them, or let a superuser raise clutch.max_waiting_kinds.")));
 }

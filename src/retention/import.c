@@ -233,7 +233,7 @@ import_require_task_free(const Import *import, const Event *event, int line)
 				 errmsg("task \"%.*s\" of line %d belongs to run \"%.*s\" here",
 						envelope->task_id.len, envelope->task_id.s, line,
 						task->run_id.len, task->run_id.s),
-				 errhint("The ids of tasks are unique in a database.")));
+				 errhint("Task IDs are unique in a database: import the run when the other one has been pruned, or into another database.")));
 }
 
 static void
