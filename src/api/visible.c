@@ -288,9 +288,33 @@ leads_an_index(const RelOptInfo *table, Node *column)
 }
 
 /*
- * Does the query ask for rows with a certain value that an index finds, so
- * that it needs no list of runs?  The values of a column without an index,
- * such as the status of a task, are as many as the table has rows.
+ * Is it a condition like run_id = 'a', run_id IN ('a', 'b') or
+ * run_id = 'a' OR run_id = 'b', and does an index begin with the column?
+ */
+static bool
+names_values(const RelOptInfo *table, Node *condition)
+{
+	ListCell   *cell;
+
+	if (is_opclause(condition))
+		return get_mergejoin_opfamilies(((OpExpr *) condition)->opno) != NIL &&
+			(leads_an_index(table, get_leftop(condition)) || leads_an_index(table, get_rightop(condition)));
+	if (IsA(condition, ScalarArrayOpExpr))
+		return ((ScalarArrayOpExpr *) condition)->useOr &&
+			get_mergejoin_opfamilies(((ScalarArrayOpExpr *) condition)->opno) != NIL &&
+			leads_an_index(table, linitial(((ScalarArrayOpExpr *) condition)->args));
+	if (!is_orclause(condition))
+		return false;
+	foreach(cell, ((BoolExpr *) condition)->args)
+		if (!names_values(table, lfirst(cell)))
+			return false;
+	return true;
+}
+
+/*
+ * Does the query ask for rows with certain values that an index finds, so that
+ * it needs no list of runs?  The rows with a value of a column without an
+ * index, such as the status of a task, are looked for among all of the table.
  */
 static bool
 names_a_value(const RelOptInfo *table)
@@ -298,14 +322,8 @@ names_a_value(const RelOptInfo *table)
 	ListCell   *cell;
 
 	foreach(cell, table->baserestrictinfo)
-	{
-		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
-
-		if (condition->mergeopfamilies != NIL &&
-			(leads_an_index(table, get_leftop(condition->clause)) ||
-			 leads_an_index(table, get_rightop(condition->clause))))
+		if (names_values(table, (Node *) lfirst_node(RestrictInfo, cell)->clause))
 			return true;
-	}
 	return false;
 }
 

@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(62);
+SELECT plan(65);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -95,6 +95,17 @@ SELECT alike(fixture.explains('SELECT * FROM clutch.events'), '%Index Cond: (run
 SELECT alike(fixture.explains($$SELECT * FROM clutch.events WHERE type = 'chat.message'$$), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'also for a value that no index finds, such as a type');
 SELECT unalike(fixture.explains($$SELECT * FROM clutch.events WHERE task_id = 'task:many' AND type = 'chat.message'$$), '%seen_runs%', 'and not for a value that one finds');
 RESET enable_seqscan;
+RESET ROLE;
+BEGIN;
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', run_id => 'run:task:' || n, requires => '{skill:nobody}')) FROM generate_series(1, 500) n \g /dev/null
+ANALYZE clutch.task;
+SET LOCAL ROLE clutch_test_ken;
+SET LOCAL enable_seqscan = off;
+SELECT alike(fixture.explains($$SELECT * FROM clutch.tasks WHERE status = 'running'$$), '%Index Cond: (run_id = ANY (clutch.seen_runs()))%', 'the status of a task is such a value');
+SELECT unalike(fixture.explains($$SELECT * FROM clutch.tasks WHERE run_id IN ('run:1', 'run:2')$$), '%seen_runs%', 'several runs are looked at by themselves, too');
+SELECT unalike(fixture.explains($$SELECT * FROM clutch.tasks WHERE run_id = 'run:1' OR run_id = 'run:2'$$), '%seen_runs%', 'in whatever words');
+ROLLBACK;
+SET ROLE clutch_test_ken;
 -- EXPLAIN (ANALYZE, BUFFERS) would show whether a policy was asked after a comparison of the row, and so what is in it.
 SELECT alike(fixture.explains($$SELECT * FROM clutch.tasks WHERE detail >= 'a'$$), '%Filter: (clutch.sees(run_id, task_id) AND (detail >=%', 'the policy is asked before a detail is compared');
 SELECT alike(fixture.explains($$SELECT * FROM clutch.outbox WHERE failure >= 'a'$$), '%Filter: (clutch.sees_from(agent_id) AND (failure >=%', 'and before the failure of a call is');
