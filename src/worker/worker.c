@@ -70,7 +70,8 @@ typedef struct Job
 	void		(*step) (void);
 	TimestampTz at;				/* DT_NOEND if it waits to be told */
 	TimestampTz pause;			/* the last one; 0 if the last step succeeded */
-	bool		lacks_lock;		/* has it been reported that it waits for a lock? */
+	bool		lacks_lock;		/* did the last step lack a lock for some work? */
+	bool		told_of_lock;	/* has it been reported that it waits for one? */
 } Job;
 
 static void worker_tick_step(void);
@@ -119,17 +120,18 @@ worker_clock_time(TimestampTz at)
 }
 
 /*
- * Notes whether the job waits for a lock of a table.  That may last for hours,
- * as with VACUUM FULL, so it is mentioned once.
+ * Reports that the job waits for a lock of a table.  That may last for hours,
+ * as with VACUUM FULL, so it is mentioned once, and again only after a step
+ * that has lacked none.
  */
 static void
-worker_job_lacks_lock(Job *job, bool lacks_lock)
+worker_job_tell_of_lock(Job *job)
 {
-	if (lacks_lock && !job->lacks_lock)
+	if (job->lacks_lock && !job->told_of_lock)
 		ereport(LOG,
 				(errmsg("waiting for a lock of another session: %s", job->what),
 				 errhint("It is tried again until it gets the lock. While it waits, pg_blocking_pids(%d) shows that session.", MyProcPid)));
-	job->lacks_lock = lacks_lock;
+	job->told_of_lock = job->lacks_lock;
 }
 
 /*
@@ -157,12 +159,9 @@ worker_tick_step(void)
 	has_extension = worker_hold_extension();
 	if (has_extension && epoch_has_begun())
 	{
-		bool		lacks_lock;
-
 		worker_become_owner();
 		(void) restored_epoch();
-		tick_job.at = worker_tick(&lacks_lock);
-		worker_job_lacks_lock(&tick_job, lacks_lock);
+		tick_job.at = worker_tick(&tick_job.lacks_lock);
 	}
 	PopActiveSnapshot();
 }
@@ -193,7 +192,7 @@ worker_prune_step(void)
 
 		worker_become_owner();
 		report = prune_batch(clock_now() - keep, PRUNE_STEP);
-		worker_job_lacks_lock(&prune_job, report.locked > 0 && report.events == 0);
+		prune_job.lacks_lock = report.locked > 0 && report.events == 0;
 		if (report.events > 0)
 		{
 			TimestampTz ended = GetCurrentTimestamp();
@@ -239,15 +238,13 @@ worker_seal_step(void)
 static void
 worker_job_failed(Job *job)
 {
-	bool		lacks_lock = geterrcode() == ERRCODE_LOCK_NOT_AVAILABLE;
-
-	if (!lacks_lock)
+	job->lacks_lock = geterrcode() == ERRCODE_LOCK_NOT_AVAILABLE;
+	if (!job->lacks_lock)
 		EmitErrorReport();
 	AbortCurrentTransaction();
 	FlushErrorState();
-	job->pause = lacks_lock ? FIRST_PAUSE : Min(Max(2 * job->pause, FIRST_PAUSE), LONGEST_PAUSE);
+	job->pause = job->lacks_lock ? FIRST_PAUSE : Min(Max(2 * job->pause, FIRST_PAUSE), LONGEST_PAUSE);
 	job->at = GetCurrentTimestamp() + job->pause;
-	worker_job_lacks_lock(job, lacks_lock);
 }
 
 /* Runs a step in a transaction.  Returns false if it failed and is put off. */
@@ -258,6 +255,7 @@ worker_job_run(Job *job)
 	volatile bool worked = true;
 
 	job->at = DT_NOEND;
+	job->lacks_lock = false;
 	PG_TRY();
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -278,6 +276,7 @@ worker_job_run(Job *job)
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
+	worker_job_tell_of_lock(job);
 	pgstat_report_stat(true);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return worked;

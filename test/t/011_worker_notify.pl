@@ -93,6 +93,19 @@ is(scalar(() = slurp_file($node->logfile, $log) =~ /waiting for a lock/g), 1, 'a
 unlike(slurp_file($node->logfile, $log), qr/ERROR/, 'not as an error');
 ask_session($locker, q{UPDATE clutch.schedule SET next_at = '2000-01-01'; COMMIT;});
 ok($node->poll_query_until('postgres', q{SELECT runs > 0 FROM clutch.schedule WHERE name = 'yearly'}), 'until it gets the lock');
+$node->safe_psql('postgres', 'ALTER SYSTEM SET clutch.seal_interval = 1');
+$node->reload;
+foreach my $round (1, 2)
+{
+	$log = -s $node->logfile;
+	ask_session($locker, 'BEGIN; LOCK TABLE clutch.checkpoint IN ACCESS EXCLUSIVE MODE;');
+	ok($node->wait_for_log(qr/LOG:  waiting for a lock of another session: clutch\.seal\(\)/, $log), "lock $round of another table is told as well");
+	my $before = ask_session($locker, 'COMMIT; SELECT count(*) FROM clutch.checkpoint;') + 0;
+	$node->safe_psql('postgres', q{SELECT clutch.send(chat('agent:ken'))});
+	ok($node->poll_query_until('postgres', "SELECT count(*) > $before FROM clutch.checkpoint"), 'and does not last');
+}
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET clutch.seal_interval');
+$node->reload;
 end_session($locker);
 heard_until_end();
 
