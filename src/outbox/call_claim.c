@@ -113,6 +113,12 @@ call_list_queues(TimestampTz now)
 }
 
 /*
+ * the most calls of one endpoint that get the name of a paused one in one claim,
+ * because a gateway waits for the claim, and others wait for their calls
+ */
+#define MOST_JOINING	500
+
+/*
  * Locks at most n calls that have become due from "from" to "now", for one
  * endpoint or, if it is absent, for all, and appends them to "taken".
  */
@@ -120,6 +126,7 @@ static List *
 call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
 {
 	bool		of_all = !slice_present(endpoint);
+	int			joining = 0;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_OUTBOX, of_all ? INDEX_OUTBOX_DUE : INDEX_OUTBOX_ENDPOINT_DUE, ROWS_LATEST, RowExclusiveLock);
@@ -128,14 +135,19 @@ call_take(Slice endpoint, int n, TimestampTz from, TimestampTz now, List *taken)
 	rows_key_timestamp(&scan, of_all ? 1 : 2, BTGreaterEqualStrategyNumber, from);
 	rows_key_timestamp(&scan, of_all ? 1 : 2, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
-	while (n > 0 && rows_next(&scan))
+	while (n > 0 && joining < MOST_JOINING && rows_next(&scan))
 	{
 		Call	   *call;
 
 		CHECK_FOR_INTERRUPTS();
 		call = call_take_row(&scan);
-		if (call == NULL || call->due_at > now || call_joins_paused(call))
+		if (call == NULL || call->due_at > now)
 			continue;
+		if (call_joins_paused(call))
+		{
+			joining++;
+			continue;
+		}
 		taken = lappend(taken, call);
 		n--;
 	}

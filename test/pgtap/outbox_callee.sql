@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(212);
+SELECT plan(214);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -619,5 +619,18 @@ SELECT is((SELECT string_agg(c.endpoint, ' ') FROM clutch.outbox_claim(99) c WHE
 SELECT is((SELECT concat_ws(' ', endpoint, state, attempt) FROM clutch.outbox WHERE task_id = 'task:replaced'), 'after pending 0', 'and waits for that one');
 UPDATE clutch.endpoint SET paused = false WHERE name = 'after';
 SELECT is((SELECT string_agg(c.url, ' ') FROM clutch.outbox_claim(99) c WHERE c.endpoint = 'after'), 'https://after.example/run', 'until it is not paused any more');
+
+-- so many that they would keep a gateway waiting
+SELECT fixture.agent('crowded', 999, ARRAY['skill:crowd']);
+INSERT INTO clutch.endpoint (name, url, serves) VALUES ('crowd', 'https://crowd.example/run', 'agent:crowded');
+SELECT count(*) FROM clutch.send_batch(ARRAY(SELECT fixture.request('task:crowd' || n, skill => 'skill:crowd') FROM generate_series(1, 600) n));
+BEGIN;
+DELETE FROM clutch.endpoint WHERE name = 'crowd';
+INSERT INTO clutch.endpoint (name, url, serves, paused) VALUES ('hall', 'https://hall.example/run', 'agent:crowded', true);
+COMMIT;
+SELECT count(*) FROM clutch.outbox_claim(1);
+SELECT is((SELECT string_agg(c.endpoint || ' ' || c.n, ', ') FROM (SELECT endpoint, count(*) AS n FROM clutch.outbox WHERE task_id ^@ 'task:crowd' GROUP BY 1 ORDER BY 1) c), 'crowd 100, hall 500', 'a claim moves so many calls to a paused endpoint');
+SELECT count(*) FROM clutch.outbox_claim(1);
+SELECT is((SELECT string_agg(c.endpoint || ' ' || c.n, ', ') FROM (SELECT endpoint, count(*) AS n FROM clutch.outbox WHERE task_id ^@ 'task:crowd' GROUP BY 1 ORDER BY 1) c), 'hall 600', 'and the next one the others');
 
 SELECT * FROM finish();
