@@ -22,9 +22,11 @@
 #include "registry/agent.h"
 #include "registry/breaker.h"
 #include "routing/match.h"
+#include "semver/version_range.h"
 #include "settings.h"
 #include "trust/principal.h"
 #include "trust/traffic.h"
+#include "utils/array.h"
 #include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(clutch_register);
@@ -268,6 +270,42 @@ clutch_agent_transitions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
+/* Refuses what a request could not require either, because no agent would ever be found. */
+static void
+registry_check_required(Slice entry)
+{
+	Slice		id;
+	Slice		range;
+
+	identifier_split_version(entry, &id, &range);
+	if (identifier_is_valid(ID_CAPABILITY, id) && (!slice_present(range) || version_range_valid(range)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("requires", "WRONG_FORMAT"),
+			 errmsg("neither a capability nor one with a range of versions: %s", place_quote(entry)),
+			 errhint("Write it as in \"requires\" of a request, like \"skill:research\" or \"skill:research@^1.0\".")));
+}
+
+/* Without this, nothing would be required instead of something that the caller does not know. */
+static SliceList
+registry_required_argument(FunctionCallInfo fcinfo, int n)
+{
+	SliceList	required = {0, NULL};
+
+	if (argument_is_null(fcinfo, n))
+		return required;
+	if (array_contains_nulls(PG_GETARG_ARRAYTYPE_P(n)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errproblem("requires", "NULL_VALUE"),
+				 errmsg("an element of argument \"requires\" is null")));
+	required = column_texts_of(PG_GETARG_DATUM(n));
+	for (int i = 0; i < required.n; i++)
+		registry_check_required(required.items[i]);
+	return required;
+}
+
 /*
  * Returns the agents that have every capability, whatever their status or
  * load.
@@ -275,14 +313,12 @@ clutch_agent_transitions(PG_FUNCTION_ARGS)
 Datum
 clutch_agents_meeting(PG_FUNCTION_ARGS)
 {
-	SliceList	asked = {0, NULL};
+	SliceList	asked = registry_required_argument(fcinfo, 0);
 	SliceList	ids = {0, NULL};
 	Roster	   *roster = roster_get();
 	AgentSet   *set;
 	int			i = -1;
 
-	if (!argument_is_null(fcinfo, 0))
-		asked = column_texts_of(PG_GETARG_DATUM(0));
 	set = match_all(roster, match_requires(roster, &asked), asked.n);
 	ids.items = palloc(sizeof(Slice) * Max(agent_set_count(set), 1));
 	while ((i = agent_set_next(set, i)) >= 0)

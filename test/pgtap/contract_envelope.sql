@@ -7,7 +7,7 @@
 \set every 4
 \endif
 \ir ../fixtures/tap.sql
-SELECT plan(17);
+SELECT plan(18);
 CREATE TEMP TABLE documents (name text, document jsonb);
 INSERT INTO documents VALUES
 ('request', clutch.envelope('task.request', 'agent:ui', id => 'msg_1', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1', parent_task_id => 'task_0',
@@ -106,4 +106,6 @@ RESET clutch.max_recipients;
 RESET clutch.max_list;
 SELECT is(clutch.schema_of('envelope'), (SELECT schema FROM clutch.payload_type WHERE payload_type = 'envelope'), 'by default, it is what is registered');
 
+-- a request may prefer all models that a rule may
+SELECT is_empty($$SELECT * FROM clutch.validate(clutch.envelope('task.request', 'agent:ui', prefers => '{model:claude-haiku@latest}'))$$, 'the name of a model may have an @');
 SELECT * FROM finish();

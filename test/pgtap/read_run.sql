@@ -137,7 +137,7 @@ FROM unnest(ARRAY[$$clutch.envelope('chat.message', id, parent_task_id => 'task:
 	$$clutch.from_legacy(jsonb_build_object('type', 'BLOCKER', 'task_id', id))$$,
 	$$clutch.position() || id$$,
 	$$clutch.read_from('beginning', jsonb_build_object('agent', 'agent:' || id))$$,
-	$$clutch.find_agents(ARRAY[id])$$,
+	$$clutch.find_agents(ARRAY['skill:' || id])$$,
 	$$clutch.task_tree(id)$$,
 	$$clutch.run_graph(id)$$]) AS call;
 

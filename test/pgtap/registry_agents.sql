@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(78);
+SELECT plan(82);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -81,6 +81,8 @@ SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY agent_id) FROM clutch.find_a
 	('{skill:a,skill:b}', 'agent:ken'), ('{tool:web}', 'agent:ken'), ('{skill:none}', NULL)) AS t(requires, found);
 SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "status": "BUSY"}')) \g /dev/null
 SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'find_agents can ask for a status');
+SELECT is(fixture.fault(format('SELECT * FROM clutch.find_agents(%L)', requires)), fault, requires || ' is no list of requirements')
+FROM (VALUES ('{skill:b@^}', '22023 WRONG_FORMAT requires'), ('{skill:a,agent:ken}', '22023 WRONG_FORMAT requires'), ('{""}', '22023 WRONG_FORMAT requires'), ('{NULL}', '22004 NULL_VALUE requires')) AS t(requires, fault);
 SELECT clutch.register(pg_temp.card('{"agent_id": "agent:perry", "capabilities": [{"id": "skill:c", "version": "1.0.0", "actions": ["check", "report"]}]}')) \g /dev/null
 SELECT is((SELECT card #> '{capabilities,0,actions}' FROM clutch.find_agents('{skill:c}')), '["check", "report"]', 'and returns what a card says of the actions of a capability');
 SELECT clutch.unregister('agent:perry') \g /dev/null
