@@ -395,6 +395,9 @@ extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
  */
 extern List *rows_list_texts(RowScan *scan, int attno, List *list);
 
+/* Returns the different texts in the column by which the index is ordered first, in that order. */
+extern List *rows_list_different_texts(StateTable table, StateIndex index, int attno);
+
 /*
  * Copies the whole current row into the current memory context, and returns the copy.  The arrays
  * must have one element for each column that clutch fills.

@@ -69,3 +69,24 @@ rows_list_texts(RowScan *scan, int attno, List *list)
 	rows_end(scan);
 	return list;
 }
+
+List *
+rows_list_different_texts(StateTable table, StateIndex index, int attno)
+{
+	List	   *list = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, table, index, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTGreaterStrategyNumber, SLICE_OF(""));
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		list = slice_list_add(list, rows_text(&scan, attno));
+		scan.nkeys = 0;
+		rows_key_text(&scan, 1, BTGreaterStrategyNumber, *(Slice *) llast(list));
+		rows_restart(&scan);
+	}
+	rows_end(&scan);
+	return list;
+}

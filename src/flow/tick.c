@@ -22,6 +22,7 @@
 #include "flow/tally.h"
 #include "flow/tick.h"
 #include "flow/ticker.h"
+#include "flow/withdraw.h"
 #include "ledger/seal.h"
 #include "miscadmin.h"
 #include "outbox/call.h"
@@ -52,6 +53,12 @@ static void
 tick_lose_agents(Tick *tick)
 {
 	tick->report.lost = liveness_watch(tick->n);
+}
+
+static void
+tick_sweep_agents(Tick *tick)
+{
+	withdraw_sweep(tick->n);
 }
 
 static void
@@ -129,6 +136,7 @@ tick_seal_events(Tick *tick)
  */
 static const TickPart parts[] = {
 	{tick_lose_agents, true, "the tasks of silent agents cannot be given to others"},
+	{tick_sweep_agents, false, "the slots of agents that have left cannot be removed"},
 	{tick_call_agents, true, "tasks of agents behind endpoints cannot be called"},
 	{tick_move_due, true, "tasks that are due cannot be moved"},
 	{tick_send_schedules, true, "schedules cannot be sent"},

@@ -8,6 +8,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/document.h"
 #include "flow/agenda.h"
 #include "flow/callee.h"
@@ -15,8 +16,11 @@
 #include "miscadmin.h"
 #include "protocol/agent_status.h"
 #include "registry/agent.h"
+#include "registry/heartbeat.h"
 #include "registry/pause.h"
 #include "registry/roster.h"
+#include "registry/slot.h"
+#include "registry/slot_row.h"
 #include "routing/match.h"
 
 /* how many waiting tasks an agent is given at once when it is resumed */
@@ -34,6 +38,43 @@ withdraw_unregister(Slice agent_id, Slice reason)
 	agent_remove(agent_id);
 	agenda_add_agent(CONSEQUENCE_GIVE_UP, agent_id, 0);
 	return receipt;
+}
+
+/* an agent that comes back within this time finds how it has done */
+#define KEPT_FOR		USECS_PER_DAY
+
+/* after a pass over all agents, a backend pauses for this time */
+#define PASS_PAUSE		USECS_PER_HOUR
+
+/*
+ * An agent that is registered meanwhile has given a sign of life.  Even if its
+ * slots are gone, it has as many as before.
+ */
+static void
+withdraw_forget(Slice agent_id, TimestampTz before, int *n)
+{
+	if (heartbeat_last_seen(agent_id) < before && slot_forget(agent_id, n))
+		heartbeat_forget(agent_id, before);
+}
+
+void
+withdraw_sweep(int n)
+{
+	static TimestampTz done_at = 0;
+	TimestampTz now = clock_now();
+	ListCell   *cell;
+
+	if (!clock_is_over(done_at, PASS_PAUSE, now))
+		return;
+	foreach(cell, slice_list_sort_unique(list_concat(slot_list_agents(), heartbeat_list_agents())))
+	{
+		Slice		agent_id = *(Slice *) lfirst(cell);
+
+		if (n > 0 && roster_find(roster_get(), agent_id) < 0)
+			withdraw_forget(agent_id, now - KEPT_FOR, &n);
+	}
+	if (n > 0)
+		done_at = now;
 }
 
 static Receipt

@@ -21,6 +21,12 @@
  */
 extern Receipt withdraw_unregister(Slice agent_id, Slice reason);
 
+/*
+ * Removes the slots and signs of life of agents that left the registry long ago.
+ * Removes n slots at most, and pauses after each pass.  Never waits.
+ */
+extern void withdraw_sweep(int n);
+
 /* Pauses "what", an agent or a capability.  reason may be absent. */
 extern Receipt withdraw_pause(Slice by_agent, Slice what, Slice reason);
 

@@ -96,8 +96,8 @@ extern void agent_require(Slice agent_id, const char *place);
 extern void agent_require_locked(Slice agent_id, const char *place);
 
 /*
- * Removes the agent from the registry.  What it has done, and what it may do,
- * stays.
+ * Removes the agent from the registry.  What it may do stays, and for a while
+ * also how it has done (flow/withdraw.h).
  */
 extern void agent_remove(Slice agent_id);
 

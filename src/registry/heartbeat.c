@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/rows.h"
@@ -88,7 +89,9 @@ heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 		generation = rows_int8(&scan, Anum_agent_heartbeat_generation);
 		last = rows_timestamp(&scan, Anum_agent_heartbeat_last_seen);
 		tid = rows_tid(&scan);
-		busy = TransactionIdIsValid(rows_in_doubt(&scan));
+		busy = rows_is_being_inserted(&scan);
+		/* whoever replaces it has inserted another one before */
+		found = busy || !rows_is_being_deleted(&scan);
 	}
 	rows_end(&scan);
 
@@ -149,4 +152,35 @@ heartbeat_last_seen(Slice agent_id)
 	if (at - now >= FROM_THE_FUTURE)
 		at = heartbeat_give(agent_id, true);
 	return at;
+}
+
+List *
+heartbeat_list_agents(void)
+{
+	return rows_list_different_texts(TABLE_AGENT_HEARTBEAT, INDEX_AGENT_HEARTBEAT, Anum_agent_heartbeat_agent_id);
+}
+
+/*
+ * If it is registered again meanwhile, its sign of life is the newest row.
+ */
+void
+heartbeat_forget(Slice agent_id, TimestampTz before)
+{
+	uint64		guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
+	RowScan		scan;
+
+	if (!guard_try(guard))
+		return;
+	rows_begin(&scan, TABLE_AGENT_HEARTBEAT, INDEX_AGENT_HEARTBEAT, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	rows_start(&scan);
+	while (rows_next(&scan) && !TransactionIdIsValid(rows_in_doubt(&scan)) &&
+		   rows_timestamp(&scan, Anum_agent_heartbeat_last_seen) < before)
+	{
+		ItemPointerData tid = rows_tid(&scan);
+
+		(void) rows_delete_if_free(TABLE_AGENT_HEARTBEAT, &tid);
+	}
+	rows_end(&scan);
+	guard_release(guard);
 }

@@ -34,4 +34,16 @@ extern TimestampTz heartbeat_give(Slice agent_id, bool force);
  */
 extern TimestampTz heartbeat_last_seen(Slice agent_id);
 
+/*
+ * Returns the IDs of the agents of which a sign of life is on record,
+ * registered or not, as a List of Slice *.
+ */
+extern List *heartbeat_list_agents(void);
+
+/*
+ * Deletes the signs of life of an agent that has left the registry, unless one
+ * is not older than that.  Never waits.
+ */
+extern void heartbeat_forget(Slice agent_id, TimestampTz before);
+
 #endif							/* CLUTCH_HEARTBEAT_H */

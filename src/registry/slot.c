@@ -447,22 +447,7 @@ slot_count_tasks(Slice agent_id)
 List *
 slot_list_agents(void)
 {
-	List	   *agents = NIL;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTGreaterStrategyNumber, SLICE_OF(""));
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		agents = slice_list_add(agents, rows_text(&scan, Anum_agent_slot_agent_id));
-		scan.nkeys = 0;
-		rows_key_text(&scan, 1, BTGreaterStrategyNumber, *(Slice *) llast(agents));
-		rows_restart(&scan);
-	}
-	rows_end(&scan);
-	return agents;
+	return rows_list_different_texts(TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, Anum_agent_slot_agent_id);
 }
 
 void

@@ -7,6 +7,8 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
+#include "base/guard.h"
 #include "miscadmin.h"
 #include "registry/slot_row.h"
 
@@ -90,4 +92,41 @@ slot_highest(Slice agent_id, int above)
 	}
 	rows_end(&scan);
 	return (int) highest;
+}
+
+/*
+ * Deletes the current slot of the scan unless it is taken, or in doubt.  Under
+ * its guard, nobody else takes it meanwhile.
+ */
+static bool
+slot_row_delete_free(const RowScan *scan, Slice agent_id, int slot_no)
+{
+	uint64		guard = guard_key(GUARD_SLOT, agent_id, SLICE_NONE, slot_no);
+	ItemPointerData tid = rows_tid(scan);
+	bool		deleted;
+
+	if (TransactionIdIsValid(rows_in_doubt(scan)) || !rows_is_null(scan, Anum_agent_slot_task_id) ||
+		!guard_try(guard))
+		return false;
+	deleted = rows_delete_if_free(TABLE_AGENT_SLOT, &tid);
+	guard_release(guard);
+	return deleted;
+}
+
+bool
+slot_forget(Slice agent_id, int *n)
+{
+	bool		all = true;
+	RowScan		scan;
+	SlotWalk	walk;
+
+	rows_begin(&scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_DIRTY, RowExclusiveLock);
+	slot_walk_from(&walk, &scan, agent_id, FIRST_SPARE_SLOT);
+	while (all && slot_walk_next(&walk))
+	{
+		all = *n > 0 && slot_row_delete_free(&scan, agent_id, walk.slot_no);
+		*n -= all;
+	}
+	rows_end(&scan);
+	return all;
 }

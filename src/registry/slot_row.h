@@ -61,4 +61,11 @@ extern bool slot_walk_next(SlotWalk *walk);
  */
 extern int	slot_highest(Slice agent_id, int above);
 
+/*
+ * Deletes the slots of an agent that has left the registry, but at most *n,
+ * from which it subtracts them.  Never waits.  Returns false if there are more,
+ * or if a task or another transaction holds one.
+ */
+extern bool slot_forget(Slice agent_id, int *n);
+
 #endif							/* CLUTCH_SLOT_ROW_H */
