@@ -219,7 +219,8 @@ typedef struct SendingAdvice
 	bool		lacks_session;	/* the context names none, although it could */
 	bool		is_of_stranger; /* the role does not speak for the sender, who
 								 * has not signed */
-	bool		is_of_system;	/* it is a chat.system */
+	bool		is_of_system;	/* it is a chat.system, which the role may not
+								 * send */
 } SendingAdvice;
 
 /*
@@ -247,6 +248,13 @@ is_of_stranger(const Json *envelope)
 	return slice_present(sender) && json_get(envelope, "/security/auth") == NULL && !principal_speaks_for(sender);
 }
 
+static bool
+is_of_system(const Json *envelope)
+{
+	return slice_is(json_get_text(envelope, "/type"), "chat.system") &&
+		!principal_may_broadcast(json_get_text(envelope, "/from/agent_id"), GRANT_OF_ROLE);
+}
+
 static void
 adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 {
@@ -267,7 +275,7 @@ adapter_take_envelopes(InboundCall *call, const Adapter *adapter, Json *raw)
 		world_note_made(lfirst(lc));
 		blob_mark(lfirst(lc), adapter->name, call->blobs);
 		advice.is_of_stranger = is_of_stranger(lfirst(lc));
-		advice.is_of_system = slice_is(json_get_text(lfirst(lc), "/type"), "chat.system");
+		advice.is_of_system = is_of_system(lfirst(lc));
 		call->take(call->fcinfo, json_write(lfirst(lc)));
 	}
 	error_context_stack = context.previous;

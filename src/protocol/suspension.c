@@ -36,24 +36,27 @@ static const FieldTable wait_fields = FIELD_TABLE(wait_names,
 int
 suspension_read_children(Fields *f, int field)
 {
+	DocumentPlace place = fields_place(f, field);
+	enum jbvType type = fields_present(f, field) ? f->values[field].type : jbvNull;
 	Slice		word;
 	int64		count;
 
-	if (fields_present(f, field) && f->values[field].type == jbvNumeric)
+	if (type == jbvNumeric)
 		return fields_limited_integer(f, field, OPTIONAL, 1, f->list->limits->max_list,
 									  "clutch.max_list", &count) ? (int) count : JOIN_NONE;
+	if (type != jbvString && type != jbvNull)
+	{
+		place_fault(&place, f->list, "WRONG_TYPE", "must be \"all\", \"any\" or a number.");
+		return JOIN_NONE;
+	}
 	word = fields_text(f, field, OPTIONAL, TEXT_ID);
 	if (slice_is(word, "all"))
 		return JOIN_ALL;
 	if (slice_is(word, "any"))
 		return 1;
 	if (slice_present(word))
-	{
-		DocumentPlace place = fields_place(f, field);
-
 		place_fault(&place, f->list, "WRONG_VALUE", "is %s; it must be \"all\", \"any\" or a number.",
 					place_quote(word));
-	}
 	return JOIN_NONE;
 }
 

@@ -150,19 +150,25 @@ principal_add_names(SliceList *list, SliceList more)
 	list->n += more.n;
 }
 
-void
-principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place)
+bool
+principal_may_broadcast(Slice agent_id, GrantHolder holder)
 {
 	RowScan		scan;
 	bool		may = false;
 
 	if (principal_is_operator(principal_role()))
-		return;
+		return true;
 	principal_begin_grants(&scan, agent_id, holder);
 	while (!may && rows_next(&scan))
 		may = rows_bool(&scan, Anum_principal_broadcast);
 	rows_end(&scan);
-	if (!may)
+	return may;
+}
+
+void
+principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place)
+{
+	if (!principal_may_broadcast(agent_id, holder))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem(place, "BROADCAST_NOT_GRANTED"),

@@ -162,10 +162,12 @@ extern void principal_require_update(Slice agent_id, const AgentCard *current,
 extern void principal_require_delegation(const AgentCard *current, const AgentCard *card);
 
 /*
- * Checks the right to send chat.system, which speaks as the system.  Raises
- * 42501, code BROADCAST_NOT_GRANTED, unless the role is an operator or was
- * granted this for the agent.
+ * May it send chat.system, which speaks as the system?  Operators may, and
+ * roles that were granted this for the agent.
  */
+extern bool principal_may_broadcast(Slice agent_id, GrantHolder holder);
+
+/* Raises 42501, code BROADCAST_NOT_GRANTED, unless it may. */
 extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place);
 
 /* Has clutch.grant_agent given this scope, or all scopes, for the agent? */
