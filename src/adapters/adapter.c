@@ -45,6 +45,7 @@ adapter_fault(const Adapter *self, const char *path, const char *code, const cha
 			(errcode(ERRCODE_CLUTCH_FOREIGN_INVALID),
 			 errproblem(place, code),
 			 errmsg("the document is not valid for adapter \"%s\" at \"%s\": %s", self->name, place, what),
+			 self->named ? errhint("Correct the document.") :
 			 errhint("Correct the document, or name the adapter that it is meant for.")));
 }
 

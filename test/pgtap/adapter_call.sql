@@ -1,7 +1,7 @@
 -- Calling adapters: which is chosen, whose IDs are derived, adapters of users, stubs,
 -- batches, roles, errors.
 \ir ../fixtures/tap.sql
-SELECT plan(139);
+SELECT plan(141);
 
 -- "SQLSTATE CODE argument path" of the first fault
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -23,6 +23,8 @@ SELECT is(fixture.fault_of($$ SELECT clutch.inbound('[]') $$), 'KL015 NOT_HANDLE
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'http') $$), 'KL015 NOT_HANDLED raw', 'nor does the adapter that is named');
 SELECT alike(fixture.hint_of(format($$ SELECT clutch.inbound('"{\"specversion\": \"1.0\"}"', %L) $$, a.name)), a.hint || ' The document is a JSON string; if an object was encoded twice, pass the object itself.', 'a string is told apart from an object')
 FROM (VALUES (NULL, 'Each of them was asked. %.'), ('http', 'Without the name of an adapter, %.')) AS a(name, hint);
+SELECT is(fixture.hint_of(format($$ SELECT clutch.inbound('{"specversion": "1.0"}', %L) $$, name)), 'Correct the document' || rest, 'nobody is told to name the adapter that he has named')
+FROM (VALUES ('http', '.'), (NULL, ', or name the adapter that it is meant for.')) AS v(name, rest);
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"nothing": 1}', 'ftp') $$), '42704 WRONG_VALUE adapter', 'an adapter that does not exist');
 SELECT is(fixture.fault_of($$ SELECT clutch.outbound('{"v": "clutch/0.1"}', 'http') $$), 'KL001 REQUIRED /ts', 'an envelope that is not valid goes nowhere');
 SELECT is(fixture.fault_of($$ SELECT clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}', NULL, '[]') $$), '22023 WRONG_TYPE context', 'a context that is no object');
