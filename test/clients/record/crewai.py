@@ -88,3 +88,15 @@ note(f.ConversationMessageAddedEvent(flow_name='Review', session_id='s-1', role=
 note(f.FlowFinishedEvent(flow_name='Review', result='a draft', state={'id': 's-1', 'draft': 'a draft'}), started_event_id=flow)
 note(f.FlowFailedEvent(flow_name='Review', error=ValueError('no ink')), started_event_id=flow)
 note(logging_events.AgentLogsStartedEvent(agent_role='Researcher', task_description='research pg'))
+
+# a crew within a step of a flow; roles as YAML files write them; what models say on their way
+flow = note(f.FlowStartedEvent(flow_name='Report', inputs={}))
+step = note(f.MethodExecutionStartedEvent(flow_name='Report', method_name='research', params={}, state={'id': 's-2'}), parent_event_id=flow)
+AGENT = {'agent_role': 'Senior Data Researcher\n', 'agent_id': '4fd6e129-9a13-4a56-9d5f-2b7a5d3f0003'}
+crew = note(c.CrewKickoffStartedEvent(crew_name='inner', inputs={'q': 'pg'}), parent_event_id=step)
+note(m.LLMCallStartedEvent(call_id='call-2', model='m-1', messages=talk, **AGENT), parent_event_id=crew)
+note(m.LLMThinkingChunkEvent(call_id='call-2', model='m-1', chunk='hm'), parent_event_id=crew)
+note(u.ToolSelectionErrorEvent(tool_name='', tool_args={}, tool_class='Search: searches', error='I forgot the Action name', **AGENT), parent_event_id=crew)
+note(c.CrewKickoffCompletedEvent(crew_name='inner', output=output, total_tokens=19), parent_event_id=step, started_event_id=crew)
+note(c.CrewKickoffFailedEvent(crew_name='inner', error='no findings'), parent_event_id=step, started_event_id=crew)
+note(f.FlowFinishedEvent(flow_name='Report', result='a report', state={'id': 's-2'}), started_event_id=flow)
