@@ -100,6 +100,16 @@ autogen_declines(const Adapter *self, const Json *raw)
 
 /* ------------------------------------------------------------------ inbound */
 
+/* Is it the name of a class of messages, rather than of events?  That of a structure is followed by its type. */
+static bool
+autogen_is_message(Slice type)
+{
+	int			suffix = strlen("Message");
+
+	return slice_starts(type, SLICE_OF("StructuredMessage")) ||
+		(type.len >= suffix && memcmp(type.s + type.len - suffix, "Message", suffix) == 0);
+}
+
 static MessageType
 autogen_type(const Json *raw, const Json *context)
 {
@@ -107,7 +117,6 @@ autogen_type(const Json *raw, const Json *context)
 	const Json *calls = json_get_kind(raw, "/content", JSON_ARRAY);
 	bool		is_user = json_says(raw, "/source", "user");
 	bool		has_task = adapter_member(context, "/task_id") != NULL || json_get(raw, "/metadata/clutch_task") != NULL;
-	int			suffix = strlen("Message");
 
 	if (autogen_is_result(raw))
 		return MSG_TASK_RESULT;
@@ -115,11 +124,9 @@ autogen_type(const Json *raw, const Json *context)
 		if (slice_is(type, autogen_types[i].name))
 			return message_type_is_message(autogen_types[i].type) && autogen_types[i].type != MSG_CHAT_SYSTEM && (calls == NULL || calls->n == 0) ?
 				MSG_TASK_PROGRESS : autogen_types[i].type;
-	if (slice_is(type, "TextMessage") || slice_is(type, "MultiModalMessage"))
-		return is_user && !has_task ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
-	if (slice_starts(type, SLICE_OF("StructuredMessage")))
-		return MSG_CHAT_MESSAGE;
-	return type.len >= suffix && memcmp(type.s + type.len - suffix, "Message", suffix) == 0 ? MSG_CHAT_MESSAGE : MSG_TASK_PROGRESS;
+	if (!autogen_is_message(type))
+		return MSG_TASK_PROGRESS;
+	return is_user && !has_task ? MSG_TASK_REQUEST : MSG_CHAT_MESSAGE;
 }
 
 static void

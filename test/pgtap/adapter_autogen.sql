@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 14);
+SELECT plan((SELECT count(*)::int FROM outcome) + 18);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -21,6 +21,10 @@ FROM (VALUES ('2026-02-01 10:20:30.5+00:00', '2026-02-01T10:20:30.5+00:00'), ('2
 	LATERAL clutch.inbound(jsonb_build_object('type', 'TextMessage', 'source', 'ken', 'models_usage', NULL, 'content', 'x', 'created_at', at)) AS e;
 SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', jsonb_build_object('type', 'TextMessage', 'source', 'ken', 'content', 'x', 'created_at', at))), 'KL014 WRONG_FORMAT /created_at', 'but not ' || at)
 FROM unnest('{2026-02-01,2026-02-01  10:20:30,yesterday at noon}'::text[]) AS at;
+
+SELECT is(e ->> 'type', made, 'a ' || type || ' of a user' || coalesce(' in ' || task, ''))
+FROM (VALUES ('StructuredMessage[Price]', NULL, 'task.request'), ('OrderMessage', NULL, 'task.request'), ('StructuredMessage[Price]', 'task_1', 'chat.message'), ('OrderEvent', NULL, 'task.progress')) AS v(type, task, made),
+	LATERAL clutch.inbound(jsonb_build_object('type', type, 'source', 'user', 'models_usage', NULL, 'content', '{"a": 1}'::jsonb), 'autogen', jsonb_strip_nulls(jsonb_build_object('task_id', task))) AS e;
 
 -- the classes of AutoGen require a name in an answer and a request_id in a question, whose content is empty
 SELECT is(d #>> '{content,0,name}', 'read', 'the name of the tool is that of the payload')
