@@ -165,4 +165,7 @@ SELECT clutch.tick() \g /dev/null
 SELECT is(fixture.state('task:shared'), 'running agent:one 3', 'no agent gets it twice in this way');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 
+RESET ROLE;
+DROP OWNED BY clutch_test_still, clutch_test_elsewhere;
+DROP ROLE clutch_test_still, clutch_test_elsewhere;
 SELECT * FROM finish();
