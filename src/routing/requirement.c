@@ -9,11 +9,12 @@
 
 #include "routing/requirement.h"
 
+#include "base/crypto.h"
 #include "base/document.h"
-#include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "registry/roster.h"
 #include "settings.h"
+#include "trust/secret.h"
 
 JsonbContainer *
 requirement_rule_notes(const Envelope *envelope)
@@ -93,70 +94,80 @@ requirement_is_direct(const Requirement *requirement)
 	return true;
 }
 
-static uint64
-requirement_digest_number(uint64 digest, uint64 number)
+static void
+requirement_hash_number(CryptoHash *hash, uint64 number)
 {
-	return hash_bytes_extended((const unsigned char *) &number, sizeof(number), digest);
+	crypto_hash_add(hash, &number, sizeof(number));
 }
 
 /*
- * Adds a text to the digest.  The length goes in first, so that different
- * lists cannot give the same bytes.
+ * Adds a text to the hash.  The length goes in first, so that different lists
+ * cannot give the same bytes.
  */
-static uint64
-requirement_digest_text(uint64 digest, Slice text)
+static void
+requirement_hash_text(CryptoHash *hash, Slice text)
 {
-	digest = requirement_digest_number(digest, slice_present(text) ? text.len : PG_UINT64_MAX);
+	requirement_hash_number(hash, slice_present(text) ? text.len : PG_UINT64_MAX);
 	if (text.len > 0)
-		digest = hash_bytes_extended((const unsigned char *) text.s, text.len, digest);
-	return digest;
+		crypto_hash_add(hash, text.s, text.len);
 }
 
-static uint64
-requirement_digest_list(uint64 digest, const SliceList *list)
+static void
+requirement_hash_list(CryptoHash *hash, const SliceList *list)
 {
-	int			i;
-
-	digest = requirement_digest_number(digest, list->n);
-	for (i = 0; i < list->n; i++)
-		digest = requirement_digest_text(digest, list->items[i]);
-	return digest;
+	requirement_hash_number(hash, list->n);
+	for (int i = 0; i < list->n; i++)
+		requirement_hash_text(hash, list->items[i]);
 }
 
+static void
+requirement_hash_policy(CryptoHash *hash, const MessagePolicy *policy)
+{
+	requirement_hash_number(hash, policy->sandbox);
+	requirement_hash_number(hash, policy->network);
+	requirement_hash_number(hash, policy->trust);
+	requirement_hash_number(hash, policy->has_allowlist);
+	if (policy->has_allowlist)
+		requirement_hash_list(hash, &policy->tool_allowlist);
+	requirement_hash_number(hash, policy->has_egress);
+	if (policy->has_egress)
+		requirement_hash_list(hash, &policy->egress_allowlist);
+}
+
+/*
+ * Requests with the same digest wait behind one another, so nobody must be
+ * able to make a request that no agent can do with the digest of another one.
+ * That is easy with the hashes of hash tables, whatever they begin with.
+ */
 uint64
 requirement_digest(const Requirement *requirement)
 {
-	const MessagePolicy *policy = &requirement->policy;
-	uint64		digest = 0;
+	CryptoHash	hash;
+	uint8		bytes[CRYPTO_HASH_BYTES];
+	uint64		digest;
 
-	digest = requirement_digest_list(digest, &requirement->requires);
-	digest = requirement_digest_list(digest, &requirement->prefers);
-	digest = requirement_digest_number(digest, policy->sandbox);
-	digest = requirement_digest_number(digest, policy->has_allowlist);
-	if (policy->has_allowlist)
-		digest = requirement_digest_list(digest, &policy->tool_allowlist);
-	/*
-	 * this is not part of every digest, because tasks may be waiting under
-	 * digests made before there were hosts
-	 */
-	if (policy->has_egress)
-		digest = requirement_digest_list(digest, &policy->egress_allowlist);
-	digest = requirement_digest_number(digest, policy->network);
-	digest = requirement_digest_number(digest, policy->trust);
-	digest = requirement_digest_text(digest, requirement->scope);
-	digest = requirement_digest_list(digest, &requirement->named);
-	digest = requirement_digest_list(digest, &requirement->groups);
+	crypto_hash_begin(&hash);
+	requirement_hash_text(&hash, secret_get());
+	requirement_hash_list(&hash, &requirement->requires);
+	requirement_hash_list(&hash, &requirement->prefers);
+	requirement_hash_policy(&hash, &requirement->policy);
+	requirement_hash_text(&hash, requirement->scope);
+	requirement_hash_list(&hash, &requirement->named);
+	requirement_hash_list(&hash, &requirement->groups);
+	requirement_hash_number(&hash, requirement->nrules);
 	for (int i = 0; i < requirement->nrules; i++)
 	{
-		digest = requirement_digest_list(digest, &requirement->rules[i].only);
-		digest = requirement_digest_text(digest, requirement->rules[i].unlike);
+		requirement_hash_list(&hash, &requirement->rules[i].only);
+		requirement_hash_text(&hash, requirement->rules[i].unlike);
 	}
 	/*
 	 * add the sender only where it matters, so that otherwise the requests of
 	 * all senders wait together
 	 */
 	if (roster_limits_delegation(roster_get()))
-		digest = requirement_digest_text(digest, requirement->sender);
+		requirement_hash_text(&hash, requirement->sender);
+	crypto_hash_end(&hash, bytes);
+	memcpy(&digest, bytes, sizeof(digest));
 	return digest;
 }
 

@@ -95,7 +95,8 @@ extern bool requirement_is_direct(const Requirement *requirement);
 /*
  * Returns a digest.  Requests with the same digest wait in the same queue
  * (queue/waiting.h).  It covers what an agent must fulfil, but not the run,
- * because whether an agent may spend more on a run changes over time.
+ * because whether an agent may spend more on a run changes over time.  It
+ * depends on the secret of the database.
  */
 extern uint64 requirement_digest(const Requirement *requirement);
 

@@ -1,7 +1,7 @@
 -- Tasks that wait: for which agents, in which order, and what gives them out
 -- (DESIGN 3, "Waiting").  No tick unless it says so.
 \ir ../fixtures/tap.sql
-SELECT plan(50);
+SELECT plan(53);
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
 SET clutch.notify = off;
@@ -194,6 +194,18 @@ SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:p%'), 5::b
 SELECT max(seq) AS before FROM clutch.events \gset
 SELECT clutch.tick(), clutch.settle(), clutch.tick() \g /dev/null
 SELECT is((SELECT max(seq) FROM clutch.events), :before::bigint, 'which is said once');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
+
+-- ------------------------------------------- a request that is made to be in the way
+-- With the hash of PostgreSQL's hash tables, the preference was chosen so that this request, which no agent can do,
+-- had the digest of the others, and they waited behind it for ever.
+SELECT clutch.register(pg_temp.card('hash', 1, '{skill:hash}')) \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:hash,skill:none}', prefers => '{"tag:g9yrm400v>aIWY(JJ-0&"}', task_id => 'task:q0')) \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', requires => '{skill:hash}', task_id => 'task:q' || n)) FROM generate_series(1, 3) n \g /dev/null
+SELECT is((SELECT count(DISTINCT kind) FROM clutch.waiting WHERE task_id LIKE 'task:q%'), 2::bigint, 'nobody can choose the digest of a request');
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:hash')), 'task:q1', 'an agent has one of several tasks');
+SELECT clutch.finish('agent:hash', 'task:q1') \g /dev/null
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.claim('agent:hash')), 'task:q2', 'and gets the next one past a request that it cannot do');
 SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE finished_at IS NULL \g /dev/null
 
 SELECT is_empty('SELECT * FROM clutch.check()', 'sound at the end');
