@@ -110,6 +110,19 @@ crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_
 	sodium_memzero(&state, sizeof(state));
 }
 
+/* ---------------------------------------------------------- short hashes */
+
+uint64
+crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text)
+{
+	uint64		hash;
+
+	StaticAssertStmt(sizeof(hash) == crypto_shorthash_BYTES && CRYPTO_SHORT_KEY_BYTES == crypto_shorthash_KEYBYTES,
+					 "short hashes have another size");
+	(void) crypto_shorthash((unsigned char *) &hash, (const unsigned char *) (text.len > 0 ? text.s : ""), Max(text.len, 0), key);
+	return hash;
+}
+
 /* --------------------------------------------------------------- Ed25519 */
 
 bool

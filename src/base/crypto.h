@@ -44,6 +44,16 @@ extern void crypto_sha256_of_parts(const Slice *parts, int nparts, uint8 digest[
 /* Computes the HMAC of a message that is given as an array of parts. */
 extern void crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_BYTES]);
 
+/* --- short hashes (SipHash-2-4) --- */
+
+#define CRYPTO_SHORT_KEY_BYTES		16
+
+/*
+ * Hashes a text to 64 bits.  Nobody who does not know the key can find texts
+ * with equal hashes, other than by trying them.
+ */
+extern uint64 crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text);
+
 /* --- Ed25519 --- */
 
 /*

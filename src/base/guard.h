@@ -15,8 +15,8 @@
  *	- guard_keep: it is held until the transaction ends, even if it is prepared
  *	  meanwhile, because others must not go on before that.
  *
- * A guard is identified by a 64-bit hash.  If two names collide, one of them
- * waits for the other unnecessarily, and nothing worse happens.
+ * A guard is identified by a 64-bit hash.  If two names collide by chance, one
+ * of them waits for the other unnecessarily, and nothing worse happens.
  *
  *-------------------------------------------------------------------------
  */
