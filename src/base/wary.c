@@ -10,7 +10,8 @@
 #include "base/wary.h"
 #include "utils/timestamp.h"
 
-#define WARY_FOR		USECS_PER_MINUTE
+/* until what was put off has been tried again, at a tick that may come late */
+#define WARY_FOR		(2 * WARY_PUT_OFF)
 
 /* The end is set in advance, in case the call fails. */
 Wary

@@ -6,7 +6,7 @@
  * A trigger of a user may refuse an event that the database appends, and must
  * not keep the others from what the same call does for them.  Savepoints would
  * make sure of that, but are in vain in nearly every call.  So a call runs its
- * steps without them, and if it fails, those of the next minute in this session
+ * steps without them, and if it fails, those of the next two minutes in this session
  * run each step in a savepoint.  So do all calls if a trigger is deferred, which
  * would fail later, and the first call of a session, because many sessions make
  * only one.
@@ -22,6 +22,9 @@
 
 /* until when calls are wary in a new session */
 #define WARY_AT_FIRST	DT_NOEND
+
+/* a step that has failed may be put off for this time; the calls are wary until after it */
+#define WARY_PUT_OFF	USECS_PER_MINUTE
 
 /* after so many steps that have failed by chance, a call should end */
 #define WARY_MOST_CHANCES	100

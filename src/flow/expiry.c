@@ -208,9 +208,6 @@ expiry_tell_next(void *arg)
 		expiry_tell(message);
 }
 
-/* how long to leave a message alone whose sender cannot be told */
-#define PUT_OFF			USECS_PER_MINUTE
-
 /*
  * Puts off the message that was taken last, and so keeps it from hiding others.
  * The row says since when it has really been due, for clutch.check().
@@ -218,7 +215,7 @@ expiry_tell_next(void *arg)
 static void
 expiry_put_off(const ExpiryTurn *turn)
 {
-	Datum		values[Natts_expiry] = {TimestampTzGetDatum(turn->now + PUT_OFF), Int64GetDatum(turn->after_seq)};
+	Datum		values[Natts_expiry] = {TimestampTzGetDatum(turn->now + WARY_PUT_OFF), Int64GetDatum(turn->after_seq)};
 	TimestampTz due_since = turn->after_due;
 	bool		nulls[Natts_expiry] = {0};
 	ItemPointerData tid;
