@@ -187,7 +187,8 @@ JOIN (SELECT 'pg_class'::regclass, c.oid, c.relowner, string_agg(w.privilege, ',
 CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.classid, d.objid, 0) AS o
 WHERE e.extname = 'clutch'
 UNION ALL
--- Whoever may write a state table may, for example, speak for any agent.  PUBLIC has no right on anything.
+-- Whoever may write a state table may, for example, speak for any agent.  PUBLIC has no right on anything.  What users have
+-- made in the schema is theirs to grant, here and below.
 SELECT 'PRIVILEGE_TOO_WIDE', pg_catalog.format('%s has %s on %s %s, which no function of clutch grants', g.grantee, g.privileges, pg_catalog.lower(g.kind COLLATE "C"), g.name) COLLATE "default",
 	   pg_catalog.format('REVOKE %s ON %s %s FROM %s;', g.privileges, g.kind, g.name, g.grantee) COLLATE "default"
 FROM (
@@ -198,6 +199,7 @@ FROM (
 	  AND (a.grantee = 0 OR c.relkind <> 'v' AND a.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE') AND
 		   -- those that operators write by hand, and the log, which its triggers guard
 		   c.relname NOT IN ('events', 'group_member', 'registry_document', 'adapter', 'retry_policy', 'quota', 'routing_rule', 'endpoint'))
+	  AND EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 	GROUP BY a.grantee, c.oid, c.relkind
 	UNION ALL
 	SELECT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END, 'EXECUTE', 'FUNCTION', p.oid::regprocedure::text
@@ -214,6 +216,7 @@ SELECT 'NOT_LOGGED', pg_catalog.format('%s %s is not written to WAL, so it is lo
 FROM pg_catalog.pg_class c
 CROSS JOIN LATERAL pg_catalog.pg_identify_object('pg_class'::regclass, c.oid, 0) AS o
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind IN ('r', 'S') AND c.relpersistence <> 'p'
+  AND EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
 UNION ALL
 SELECT 'NOT_HEAP', pg_catalog.format('%s has the access method %s, but the library writes rows as heap does', c.oid::regclass, a.amname) COLLATE "default",
 	   pg_catalog.format('ALTER TABLE %s SET ACCESS METHOD heap;', c.oid::regclass) COLLATE "default"

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(49);
+SELECT plan(50);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -68,6 +68,13 @@ CREATE ROLE check_app;
 SELECT clutch.grant_agent('check_app', 'agent:check'), clutch.grant_operator('check_app'), clutch.grant_gateway('check_app') \g /dev/null
 GRANT INSERT ON clutch.routing_rule TO check_app;
 SELECT is_empty('SELECT * FROM clutch.check()', 'what clutch grants is no fault, nor what operators may write anyway');
+CREATE UNLOGGED TABLE clutch.check_own (note text);
+CREATE VIEW clutch.check_own_view AS SELECT 1;
+GRANT INSERT ON clutch.check_own TO check_app;
+GRANT SELECT ON clutch.check_own_view TO PUBLIC;
+SELECT is_empty('SELECT * FROM clutch.check()', 'nor what users have made in the schema');
+DROP TABLE clutch.check_own;
+DROP VIEW clutch.check_own_view;
 SELECT clutch.revoke_gateway('check_app') \g /dev/null
 GRANT INSERT, SELECT ON clutch.principal TO check_app;
 GRANT SELECT ON clutch.tasks TO PUBLIC;
