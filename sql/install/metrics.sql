@@ -230,9 +230,10 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
-					(SELECT min(due_since) FROM clutch.timer),
+					-- what cannot be handled is tried again after a minute
+					(SELECT min(due_since) FROM clutch.timer WHERE due < (SELECT clutch.now() + interval '2 minutes')),
 					(SELECT min(due) FROM clutch.expiry),
-					(SELECT min(due_since) FROM clutch.expiry),
+					(SELECT min(due_since) FROM clutch.expiry WHERE due < (SELECT clutch.now() + interval '2 minutes')),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)

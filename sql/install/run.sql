@@ -138,14 +138,14 @@ CREATE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint text)
 			   pg_catalog.format('tasks that cannot be moved: %s, the first of which has been due since %s', count(*), min(d.due_since)),
 			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
 		FROM clutch.timer d
-		WHERE d.due_since < clutch.now() - interval '1 minute'
+		WHERE d.due_since < clutch.now() - interval '1 minute' AND d.due < (SELECT clutch.now() + interval '2 minutes')
 		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'TIMER_OVERDUE',
 			   pg_catalog.format('messages whose senders cannot be told that nobody replied: %s, the first of which has been due since %s', count(*), min(x.due_since)),
 			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
 		FROM clutch.expiry x
-		WHERE x.due_since < clutch.now() - interval '1 minute'
+		WHERE x.due_since < clutch.now() - interval '1 minute' AND x.due < (SELECT clutch.now() + interval '2 minutes')
 		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',

@@ -459,9 +459,10 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 	UNION ALL
 		SELECT 'clutch_timer_overdue_seconds', '{}',
 			   greatest(coalesce(extract(epoch FROM clutch.now() - least((SELECT min(due) FROM clutch.timer),
-					(SELECT min(due_since) FROM clutch.timer),
+					-- what cannot be handled is tried again after a minute
+					(SELECT min(due_since) FROM clutch.timer WHERE due < (SELECT clutch.now() + interval '2 minutes')),
 					(SELECT min(due) FROM clutch.expiry),
-					(SELECT min(due_since) FROM clutch.expiry),
+					(SELECT min(due_since) FROM clutch.expiry WHERE due < (SELECT clutch.now() + interval '2 minutes')),
 					(SELECT min(next_at) FROM clutch.schedule WHERE next_at < 'infinity'))), 0), 0)
 	UNION ALL
 		(SELECT 'clutch_agent_queue_size', pg_catalog.jsonb_build_object('agent_id', agent_id), count(*)
@@ -787,14 +788,14 @@ CREATE OR REPLACE FUNCTION clutch.check(OUT code text, OUT detail text, OUT hint
 			   pg_catalog.format('tasks that cannot be moved: %s, the first of which has been due since %s', count(*), min(d.due_since)),
 			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
 		FROM clutch.timer d
-		WHERE d.due_since < clutch.now() - interval '1 minute'
+		WHERE d.due_since < clutch.now() - interval '1 minute' AND d.due < (SELECT clutch.now() + interval '2 minutes')
 		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'TIMER_OVERDUE',
 			   pg_catalog.format('messages whose senders cannot be told that nobody replied: %s, the first of which has been due since %s', count(*), min(x.due_since)),
 			   'They are tried again every minute, and the server log says why that fails: perhaps a trigger of your own on clutch.events raises errors.'
 		FROM clutch.expiry x
-		WHERE x.due_since < clutch.now() - interval '1 minute'
+		WHERE x.due_since < clutch.now() - interval '1 minute' AND x.due < (SELECT clutch.now() + interval '2 minutes')
 		HAVING count(*) > 0
 	UNION ALL
 		SELECT 'SLOT_WITHOUT_TASK',

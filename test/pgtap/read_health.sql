@@ -1,7 +1,7 @@
 -- What an operator asks all the time (stuck, metrics, check) reads the tasks
 -- that are not over, and of the others a sample at most.
 \ir ../fixtures/tap.sql
-SELECT plan(19);
+SELECT plan(20);
 SET clutch.notify = off;
 SELECT fixture.at(0);
 
@@ -97,5 +97,14 @@ SELECT is(:stuck, 1, 'its role sees the task that is stuck');
 SELECT cmp_ok(:slots_read, '<', 10000, 'and each slot is read once');
 SELECT clutch.revoke_agent('health_agent', 'agent:ken') \g /dev/null
 DROP ROLE health_agent;
+
+-- many messages to which somebody may still reply
+INSERT INTO clutch.expiry SELECT clutch.now() + interval '1 day', n, 'msg_' || n, 'run:1' FROM generate_series(1, 20000) n;
+ANALYZE clutch.expiry;
+BEGIN;
+SELECT count(*) FROM clutch.metrics() \g /dev/null
+SELECT count(*) FROM clutch.check() \g /dev/null
+SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.expiry'::regclass), '<', 100::bigint, 'messages that are not due are not read');
+COMMIT;
 
 SELECT * FROM finish();
