@@ -51,6 +51,17 @@ argument_version(FunctionCallInfo fcinfo, int n, const char *hint)
 	return argument_count(fcinfo, n, "version", 0, PG_INT32_MAX, hint);
 }
 
+/* Returns what to do about a name that is not registered, which may be a URI. */
+static const char *
+advice_to_register(Slice name)
+{
+	const char *text = slice_cstring(name);
+
+	if (strstr(text, "://") == NULL)
+		return "Ask an operator to run SELECT clutch.register_schema(payload_type, schema); operators and readers see in clutch.payload_type what is registered.";
+	return "Ask an operator to register a schema that has this \"$id\". A schema_ref like schema://clutch/a/b@1 is that of the payload type a.b.v1.";
+}
+
 pg_noreturn static void
 raise_unknown_payload_type(const char *argument, Slice name, int version)
 {
@@ -62,7 +73,7 @@ raise_unknown_payload_type(const char *argument, Slice name, int version)
 			 errmsg("payload type %s is not registered", place_quote(name)),
 			 version > 0 ?
 			 errhint("Leave the version out for the newest one; operators and readers see all versions in clutch.payload_type.") :
-			 errhint("Ask an operator to run SELECT clutch.register_schema(payload_type, schema); operators and readers see in clutch.payload_type what is registered.")));
+			 errhint("%s", advice_to_register(name))));
 }
 
 /* --------------------------------------------------------------- functions */

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(144);
+SELECT plan(147);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -76,6 +76,9 @@ SELECT is(clutch.schema_of(what) ->> 'title', title, what) FROM (VALUES ('test.r
 	('schema://clutch/test/ref', 'plain'), ('schema://clutch/research/summary@1', 'What research has found'), ('https://json-schema.org/draft/2020-12/schema', 'A JSON Schema, draft 2020-12')) x(what, title);
 SELECT is(pg_temp.fault(format('SELECT clutch.schema_of(%L)', what)), '42704 UNKNOWN_PAYLOAD_TYPE what', 'no schema: ' || what)
 FROM unnest('{schema://clutch/test/ref@4,schema://clutch/test/ref@x,schema://clutch/test/ref@,schema://other/test/ref@2,test.none,""}'::text[]) what;
+SELECT matches(fixture.hint_of(format('SELECT clutch.schema_of(%L)', what)), '[$]id.*a[.]b[.]v1', 'what to do about ' || what) FROM unnest('{schema://clutch/test/new@1,https://example.com/new}'::text[]) what;
+SELECT clutch.register_schema('test.new.v1', '{}'), clutch.register_schema('test.own', '{"$id": "https://example.com/new"}') \g /dev/null
+SELECT lives_ok($$SELECT clutch.schema_of('schema://clutch/test/new@1'), clutch.schema_of('https://example.com/new')$$, 'which works');
 SELECT clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "first"}'), clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "second"}') \g /dev/null
 SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an $id means the newest version that has it');
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
