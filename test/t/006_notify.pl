@@ -103,11 +103,11 @@ $node->safe_psql('postgres', q{DELETE FROM clutch.endpoint});
 ask_session($listener, 'SELECT 1;');
 
 # there is a channel for every id, and its name is never too long
-is($node->safe_psql('postgres', q{SELECT max(length(clutch.channel(kind, repeat('x', 1000)))) <= 63 FROM unnest('{agent,thread,run,task}'::text[]) kind}), 't',
+is($node->safe_psql('postgres', q{SELECT max(length(clutch.channel(kind, kind || ':' || repeat('x', 1000)))) <= 63 FROM unnest('{agent,thread,run,task}'::text[]) kind}), 't',
 	'a long id makes no long name');
 isnt($node->safe_psql('postgres', q{SELECT clutch.channel('run', 'run:1')}), $node->safe_psql('postgres', q{SELECT clutch.channel('task', 'run:1')}),
 	'one id, two kinds, two channels');
-foreach my $wrong (q{'nobody'}, q{'agent'}, q{'agent', ''}, q{NULL})
+foreach my $wrong (q{'nobody'}, q{'agent'}, q{'agent', ''}, q{'agent', 'ken'}, q{NULL})
 {
 	my (undef, undef, $error) = $node->psql('postgres', "\\set VERBOSITY verbose\nSELECT clutch.listen($wrong);");
 	like($error, qr/22023|22004/, "listen($wrong) is refused");
