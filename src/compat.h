@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_database.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 
 #if PG_VERSION_NUM < 150000
 #error "clutch needs PostgreSQL 15 or later"
@@ -40,6 +41,14 @@
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait((xid), false)
 #else
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait(xid)
+#endif
+
+/* lets the transactions of this process take as long as they need */
+#if PG_VERSION_NUM >= 170000
+#define transaction_timeout_off_compat() \
+	SetConfigOption("transaction_timeout", "0", PGC_SUSET, PGC_S_OVERRIDE)
+#else
+#define transaction_timeout_off_compat()	((void) 0)
 #endif
 
 /* what a check hook of a setting leaves for its assign hook */

@@ -14,6 +14,7 @@
 #include "base/wait.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
+#include "compat.h"
 #include "flow/restored.h"
 #include "flow/tick.h"
 #include "ledger/seal.h"
@@ -414,6 +415,7 @@ worker_begin(int number)
 	SetConfigOption("default_transaction_deferrable", "off", PGC_SUSET, PGC_S_OVERRIDE);
 	SetConfigOption("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_OVERRIDE);
 	wait_long_only_once();
+	transaction_timeout_off_compat();
 	/* triggers of users run as the owner of the extension here; see base/owner.h */
 	SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_SUSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_IDLE, NULL);

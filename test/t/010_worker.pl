@@ -83,6 +83,22 @@ is($node->safe_psql('owned', q{SELECT hint FROM clutch.check() WHERE code = 'OWN
 $node->safe_psql('postgres', 'DROP DATABASE owned WITH (FORCE)');
 $node->safe_psql('postgres', 'DROP ROLE clutch_test_owner');
 
+# A limit for the transactions of clients (PostgreSQL 17 and later) is not one for the worker.
+if ($node->safe_psql('postgres', 'SHOW server_version_num') >= 170000)
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE hurried');
+	$node->safe_psql('hurried', q{CREATE EXTENSION clutch;
+		CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END $$;
+		CREATE TRIGGER linger AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.type = 'task.timeout') EXECUTE FUNCTION linger();
+		ALTER DATABASE hurried SET transaction_timeout = '1s'});
+	make_helpers($node, 'hurried');
+	$node->safe_psql('postgres', 'SELECT pg_terminate_backend((' . worker_of('hurried') . '), 180000)');
+	wait_for_worker($node, 'hurried', 'a worker that begins with a short transaction_timeout');
+	ask_in_vain($node, 'hurried', 'task:late');
+	timed_out($node, 'hurried', 'task:late', 'takes the time that it needs');
+	$node->safe_psql('postgres', 'DROP DATABASE hurried WITH (FORCE)');
+}
+
 # two tickers, and four more
 $node->safe_psql('postgres', qq{$past SELECT count(*) FROM generate_series(1, 500) n, clutch.send(jsonb_set(ask('task:many' || n, 'agent:nobody'),
 	'{meta}', '{"clutch": {"deadline": "2000-01-01T00:01:00Z"}}'));});
