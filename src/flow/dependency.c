@@ -13,6 +13,7 @@
 #include "flow/dependency.h"
 #include "flow/emission.h"
 #include "flow/ending.h"
+#include "flow/right.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "queue/timer.h"
@@ -179,7 +180,10 @@ dependency_begin(Task *task, const Envelope *request)
 		Task	   *other = task_await(after->items[i]);
 
 		if (other != NULL)
+		{
 			dependency_check_same_run(task, other);
+			right_require_to_name(request, other, "/meta/clutch/after");
+		}
 		edge_insert(task, after->items[i], other != NULL ? 0 : task->since);
 	}
 	dependency_check_not_ancestor(task, after);
@@ -237,7 +241,7 @@ dependency_fail(Task *task)
 {
 	const Task *other = dependency_failed_one(task);
 
-	if (other != NULL)
+	if (other != NULL && right_sees_task(task->from_agent, other))
 		ending_fail_after(task, other);
 	else
 		ending_fail(task, "DEPENDENCY_FAILED", "a task that it waited for is over, and not completed");

@@ -23,6 +23,7 @@
 #include "flow/move.h"
 #include "flow/open_work.h"
 #include "flow/retry.h"
+#include "flow/right.h"
 #include "flow/suspend.h"
 #include "flow/ticker.h"
 #include "miscadmin.h"
@@ -65,6 +66,8 @@ intake_check_ancestors(const Envelope *request)
 					 errmsg("parent task \"%.*s\" does not belong to run \"%.*s\"",
 							ancestor.len, ancestor.s, request->run_id.len, request->run_id.s),
 					 errhint("A subtask belongs to the run of its parent: name that run, or leave run_id out of clutch.envelope, which takes it from the parent.")));
+		if (slice_equal(ancestor, request->parent_task_id))
+			right_require_to_name(request, task, "/parent_task_id");
 		if (slice_equal(task->parent_task_id, request->task_id))
 			ereport(ERROR,
 					(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),

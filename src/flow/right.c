@@ -315,7 +315,7 @@ right_is_parent_only(Slice run_id)
 bool
 right_sees_task(Slice agent_id, const Task *task)
 {
-	if (!right_is_parent_only(task->run_id))
+	if (!right_is_parent_only(task->run_id) || slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
 		return true;
 	while (task != NULL)
 	{
@@ -325,6 +325,23 @@ right_sees_task(Slice agent_id, const Task *task)
 		task = slice_present(task->parent_task_id) ? task_look(task->parent_task_id, ROWS_LATEST) : NULL;
 	}
 	return false;
+}
+
+/*
+ * Whoever waits for a task is told how it has ended, and whoever is below one
+ * can keep it from going on.
+ */
+void
+right_require_to_name(const Envelope *request, const Task *task, const char *place)
+{
+	if (right_is_everywhere(request->from_agent) || right_sees_task(request->from_agent, task))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
+			 errproblem(place, "TASK_NOT_FOUND"),
+			 errmsg("\"%.*s\" sees no task \"%.*s\"",
+					request->from_agent.len, request->from_agent.s, task->task_id.len, task->task_id.s),
+			 errhint("In a run that is parent-only, a request names tasks that its sender has requested, has or had, or that are below these.")));
 }
 
 Task *

@@ -40,9 +40,15 @@ extern bool right_is_parent_only(Slice run_id);
 /*
  * May the agent, which takes part in the run of the task, know of the task?
  * In a run that is parent-only, it must have requested, have or have had the
- * task or one above it.
+ * task or one above it, or be the orchestrator.
  */
 extern bool right_sees_task(Slice agent_id, const Task *task);
+
+/*
+ * Raises TASK_NOT_FOUND unless the sender of a request may know of a task of
+ * its run that the request names as its parent, or waits for.
+ */
+extern void right_require_to_name(const Envelope *request, const Task *task, const char *place);
 
 /* Makes the recipients of an admitted event take part in its run. */
 extern void right_add_recipients(const Event *event);

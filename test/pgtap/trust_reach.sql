@@ -4,7 +4,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(49);
+SELECT plan(53);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -71,6 +71,15 @@ SELECT clutch.progress('agent:bob', 'task:b', '{"state": "input_required", "ques
 SET SESSION AUTHORIZATION clutch_test_ann;
 SELECT alike(fixture.whole_error($$SELECT clutch.answer('task:b', '{"yes": true}', 'agent:ann')$$), '42501 %NOT_ASKED%', 'an agent does not answer the question of a task that it may not see');
 SELECT is(fixture.fault($$SELECT clutch.send(fixture.says('ann', 'bob', 'chat.message', 'task:b', '{"yes": true}'))$$), '42501 NOT_ASKED /from/agent_id', 'nor by a message');
+-- whoever waits for a task is told how it has ended, and whoever is below it can keep it from going on
+SELECT is(fixture.fault($$SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:spy', orders => '{"after": ["task:b"]}'))$$), 'KL003 TASK_NOT_FOUND /meta/clutch/after', 'an agent does not wait for a task that it may not see');
+SELECT is(fixture.fault($$SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:spy') || '{"parent_task_id": "task:b"}')$$), 'KL003 TASK_NOT_FOUND /parent_task_id', 'nor does it request one below it');
+SELECT is(fixture.fault($$SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:own', orders => '{"after": ["task:a1", "task:later"]}') || '{"parent_task_id": "task:a1"}')$$), 'KL004 CYCLE /meta/clutch/after', 'what is below its own task, it may name');
+SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:own', orders => '{"after": ["task:later"]}') || '{"parent_task_id": "task:a"}') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_boss;
+SELECT clutch.send(fixture.says('boss', 'bob', 'task.request', 'task:later')), clutch.cancel('task:later', 'secret', 'agent:boss') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_ann;
+SELECT is((SELECT concat_ws(' ', code, detail) FROM clutch.tasks WHERE task_id = 'task:own'), 'DEPENDENCY_FAILED a task that it waited for is over, and not completed', 'one that it has named before it was requested is not described');
 SET SESSION AUTHORIZATION clutch_test_boss;
 SELECT clutch.answer('task:b', '{"yes": false}', 'agent:boss') \g /dev/null
 RESET SESSION AUTHORIZATION;
