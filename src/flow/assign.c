@@ -15,6 +15,7 @@
 #include "flow/emission.h"
 #include "flow/ending.h"
 #include "flow/move.h"
+#include "flow/right.h"
 #include "protocol/problem.h"
 #include "queue/queue.h"
 #include "queue/requester.h"
@@ -185,7 +186,10 @@ assign_renew_failure(const Task *seen, const WaitingPlace *place, const Requirem
 
 /* ----------------------------------------------------------------- routing */
 
-/* Ends the task if the budget of its run is used up, before it costs more. */
+/*
+ * Ends the task if the budget of its run is used up, before it costs more.
+ * What others have spent in a parent-only run, its participants are not told.
+ */
 static bool
 assign_end_without_budget(Task *task)
 {
@@ -193,7 +197,7 @@ assign_end_without_budget(Task *task)
 
 	if (used_up == NULL)
 		return false;
-	ending_fail(task, "BUDGET_EXCEEDED",
+	ending_fail(task, "BUDGET_EXCEEDED", right_is_parent_only(task->run_id) ? "the budget of the run is used up" :
 				psprintf("the budget of the run is used up: %s", used_up));
 	return true;
 }

@@ -4,7 +4,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(53);
+SELECT plan(54);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -82,6 +82,15 @@ SET SESSION AUTHORIZATION clutch_test_ann;
 SELECT is((SELECT concat_ws(' ', code, detail) FROM clutch.tasks WHERE task_id = 'task:own'), 'DEPENDENCY_FAILED a task that it waited for is over, and not completed', 'one that it has named before it was requested is not described');
 SET SESSION AUTHORIZATION clutch_test_boss;
 SELECT clutch.answer('task:b', '{"yes": false}', 'agent:boss') \g /dev/null
+-- what others have spent in such a run is for operators
+SELECT clutch.send(fixture.says('boss', 'ann', 'task.request', 'task:rich', orders => '{"visibility": "parent-only", "budget": {"tokens": 10}}', run => 'run:rich')) \g /dev/null
+SELECT clutch.send(fixture.says('boss', 'bob', 'task.request', 'task:spends', run => 'run:rich')) \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_bob;
+SELECT count(*) FROM clutch.claim('agent:bob', 9) \g /dev/null
+SELECT clutch.progress('agent:bob', 'task:spends', '{}', usage => '{"input_tokens": 77}') \g /dev/null
+SET SESSION AUTHORIZATION clutch_test_ann;
+SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:poor', run => 'run:rich')) \g /dev/null
+SELECT is((SELECT concat_ws(' ', code, detail) FROM clutch.tasks WHERE task_id = 'task:poor'), 'BUDGET_EXCEEDED the budget of the run is used up', 'nor is a participant told how much the others have spent');
 RESET SESSION AUTHORIZATION;
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 
