@@ -277,9 +277,7 @@ leads_an_index(const RelOptInfo *table, Node *column)
 {
 	ListCell   *cell;
 
-	if (column != NULL && IsA(column, RelabelType))
-		column = (Node *) ((RelabelType *) column)->arg;
-	if (column == NULL || !IsA(column, Var) || ((Var *) column)->varno != (int) table->relid)
+	if (!IsA(column, Var) || ((Var *) column)->varno != (int) table->relid)
 		return false;
 	foreach(cell, table->indexlist)
 		if (lfirst_node(IndexOptInfo, cell)->indexkeys[0] == ((Var *) column)->varattno)
@@ -287,43 +285,67 @@ leads_an_index(const RelOptInfo *table, Node *column)
 	return false;
 }
 
+/* Is it the column with the runs or, if "run_id" is NULL, one that an index begins with? */
+static bool
+finds_rows(const RelOptInfo *table, Node *column, Node *run_id)
+{
+	if (column != NULL && IsA(column, RelabelType))
+		column = (Node *) ((RelabelType *) column)->arg;
+	if (column == NULL)
+		return false;
+	return run_id != NULL ? equal(column, run_id) : leads_an_index(table, column);
+}
+
 /*
  * Is it a condition like run_id = 'a', run_id IN ('a', 'b') or
- * run_id = 'a' OR run_id = 'b', and does an index begin with the column?
+ * run_id = 'a' OR run_id = 'b' for such columns?
  */
 static bool
-names_values(const RelOptInfo *table, Node *condition)
+names_values(const RelOptInfo *table, Node *condition, Node *run_id)
 {
 	ListCell   *cell;
 
 	if (is_opclause(condition))
 		return get_mergejoin_opfamilies(((OpExpr *) condition)->opno) != NIL &&
-			(leads_an_index(table, get_leftop(condition)) || leads_an_index(table, get_rightop(condition)));
+			(finds_rows(table, get_leftop(condition), run_id) || finds_rows(table, get_rightop(condition), run_id));
 	if (IsA(condition, ScalarArrayOpExpr))
 		return ((ScalarArrayOpExpr *) condition)->useOr &&
 			get_mergejoin_opfamilies(((ScalarArrayOpExpr *) condition)->opno) != NIL &&
-			leads_an_index(table, linitial(((ScalarArrayOpExpr *) condition)->args));
+			finds_rows(table, linitial(((ScalarArrayOpExpr *) condition)->args), run_id);
 	if (!is_orclause(condition))
 		return false;
 	foreach(cell, ((BoolExpr *) condition)->args)
-		if (!names_values(table, lfirst(cell)))
+		if (!names_values(table, lfirst(cell), run_id))
 			return false;
 	return true;
 }
 
 /*
- * Does the query ask for rows with certain values that an index finds, so that
- * it needs no list of runs?  The rows with a value of a column without an
- * index, such as the status of a task, are looked for among all of the table.
+ * Asking about so many rows takes as long as making the list of a role of
+ * 10,000 runs.  The planner weighs that up only for more of them.
+ */
+#define MOST_NAMED_ROWS	10000
+
+/*
+ * Does the query name its runs, or values that an index finds in rather few
+ * rows, so that it needs no list of runs?  The rows with a value of a column
+ * without an index, such as the status of a task, are looked for among all of
+ * the table, and a sender may have sent half of the log.
  */
 static bool
-names_a_value(const RelOptInfo *table)
+names_a_value(const RelOptInfo *table, Node *run_id)
 {
 	ListCell   *cell;
 
 	foreach(cell, table->baserestrictinfo)
-		if (names_values(table, (Node *) lfirst_node(RestrictInfo, cell)->clause))
+	{
+		const RestrictInfo *condition = lfirst_node(RestrictInfo, cell);
+
+		if (names_values(table, (Node *) condition->clause, run_id) ||
+			(condition->norm_selec * table->tuples <= MOST_NAMED_ROWS &&
+			 names_values(table, (Node *) condition->clause, NULL)))
 			return true;
+	}
 	return false;
 }
 
@@ -383,7 +405,7 @@ clutch_sees_support(PG_FUNCTION_ARGS)
 		Node	   *condition;
 
 		if (index->indexarg != 0 || index->index->relam != BTREE_AM_OID ||
-			names_a_value(index->index->rel) ||
+			names_a_value(index->index->rel, run_id) ||
 			share_of_runs(index->root, run_id, 0, 0) > MOST_BY_INDEX)
 			PG_RETURN_POINTER(NULL);
 		condition = condition_on_runs(index, run_id);
