@@ -58,7 +58,7 @@ wait_long_only_once(void)
 }
 
 /* A wait that was refused has the same code, but comes from elsewhere. */
-static bool
+bool
 wait_has_timed_out(const ErrorData *error)
 {
 	return error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && error->funcname != NULL &&

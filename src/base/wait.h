@@ -36,6 +36,9 @@ extern bool wait_is_allowed(void);
  */
 pg_noreturn extern void wait_refuse(const char *what);
 
+/* Is it the error of a wait that has lasted for lock_timeout? */
+extern bool wait_has_timed_out(const ErrorData *error);
+
 /*
  * From now on, when a step of a transaction of this process has failed because
  * a wait has lasted for lock_timeout, the further waits of that transaction are

@@ -37,11 +37,11 @@
 #define MOST_NAMED		1000
 
 /*
- * After so many locked runs or messages, a search ends.  Each may take as long
- * as a delete waits for its locks, and perhaps the whole table is locked that
- * refers to them.
+ * After so many runs or messages for which a delete has waited in vain, a
+ * search ends, because perhaps the whole table is locked that refers to them.
+ * Events that are locked themselves cost no time.
  */
-#define MOST_LOCKED		10
+#define MOST_WAITS		10
 
 /* ------------------------------------------------------------------- state */
 
@@ -81,6 +81,8 @@ typedef struct Pruning
 								 * when all are removed */
 	int			referenced;
 	int			locked;
+	int			waited;			/* how many of the locked ones took time */
+	bool		one_by_one;
 } Pruning;
 
 /* Returns the seqs of the units, in ascending order. */
@@ -124,6 +126,29 @@ prune_list_departures(const int64 *seqs, int n)
 	return departures;
 }
 
+/*
+ * Locks the events.  Does not wait for a transaction that has locked one of
+ * them, for example because it has written a row that refers to it.
+ */
+static void
+prune_lock_events(const int64 *seqs, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		bool		is_locked;
+		RowScan		scan;
+
+		CHECK_FOR_INTERRUPTS();
+		rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_LATEST, RowExclusiveLock);
+		rows_key_int8(&scan, 1, BTEqualStrategyNumber, seqs[i]);
+		rows_start(&scan);
+		is_locked = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, false) == ROW_LOCKED;
+		rows_end(&scan);
+		if (!is_locked)
+			wait_refuse("an event");
+	}
+}
+
 static void
 prune_remove_units(void *arg)
 {
@@ -133,8 +158,13 @@ prune_remove_units(void *arg)
 	List	   *departures = prune_list_departures(seqs, n);
 	ListCell   *cell;
 
+	if (pruning->one_by_one)
+		prune_lock_events(seqs, n);
 	erasure_delete(seqs, n);
-	participant_forget_events(departures);
+	if (!participant_forget_events(departures))
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("an open transaction writes into a run that would be removed")));
 	artifact_use_forget(seqs, n);
 	foreach(cell, pruning->units)
 		prune_state(lfirst(cell));
@@ -155,8 +185,8 @@ prune_is_locked(const ErrorData *error)
 }
 
 /*
- * Returns the error if users' rows refer to one of the units, or one of their
- * rows is locked, in which case all of them stay; otherwise NULL.
+ * Returns the error if users' rows refer to one of the units, or an open
+ * transaction keeps it, in which case all of them stay; otherwise NULL.
  */
 static ErrorData *
 prune_try_units(Pruning *pruning, List *units)
@@ -171,8 +201,8 @@ prune_try_units(Pruning *pruning, List *units)
 }
 
 /*
- * Begins with any of the units, because others follow the locked ones that end
- * this, and a session that calls once would always meet the same ones first.
+ * Begins with any of the units, because others may follow those that end this,
+ * and a session that calls once would always meet the same ones first.
  */
 static void
 prune_remove_one_by_one(Pruning *pruning)
@@ -181,17 +211,20 @@ prune_remove_one_by_one(Pruning *pruning)
 	int			n = list_length(all);
 	int			first = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, n - 1);
 
-	for (int i = 0; i < n && pruning->locked < MOST_LOCKED; i++)
+	pruning->one_by_one = true;
+	for (int i = 0; i < n && pruning->waited < MOST_WAITS; i++)
 	{
 		void	   *unit = list_nth(all, (first + i) % n);
 		ErrorData  *error = prune_try_units(pruning, list_make1(unit));
 
 		if (error == NULL)
+		{
 			pruning->removed = lappend(pruning->removed, unit);
-		else if (prune_is_locked(error))
-			pruning->locked++;
-		else
-			pruning->referenced++;
+			continue;
+		}
+		pruning->locked += prune_is_locked(error);
+		pruning->waited += wait_has_timed_out(error);
+		pruning->referenced += prune_is_referenced(error);
 	}
 }
 

@@ -225,22 +225,32 @@ participant_run_state(Slice run_id, TransactionId *founder)
 
 /* ------------------------------------------------------------------ adding */
 
-/* Is there a row that no open transaction of others is writing or removing? */
+/*
+ * RUN_IS_FOUNDED if there is a row that no open transaction of others is writing
+ * or removing, RUN_IS_DOUBTFUL if there are only others.
+ */
+static RunState
+participant_look_for_certain(RowScan *scan)
+{
+	RunState	state = RUN_IS_OPEN;
+
+	rows_start(scan);
+	while (state != RUN_IS_FOUNDED && rows_next(scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		state = TransactionIdIsValid(rows_in_doubt(scan)) ? RUN_IS_DOUBTFUL : RUN_IS_FOUNDED;
+	}
+	rows_end(scan);
+	return state;
+}
+
 static bool
 participant_has_certain_row(StateTable table, Slice name, Slice run_id)
 {
-	bool		found = false;
 	RowScan		scan;
 
 	participant_begin(&scan, table, name, run_id, ROWS_DIRTY);
-	rows_start(&scan);
-	while (!found && rows_next(&scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		found = !TransactionIdIsValid(rows_in_doubt(&scan));
-	}
-	rows_end(&scan);
-	return found;
+	return participant_look_for_certain(&scan) == RUN_IS_FOUNDED;
 }
 
 /*
@@ -417,11 +427,23 @@ participant_delete(Slice run_id)
 	rows_end(&scan);
 }
 
+/* What is left of a run in the log? */
+static RunState
+participant_rest_of_run(Slice run_id)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	return participant_look_for_certain(&scan);
+}
+
 /*
  * Removes the rows of runs that are not in the log any more.  If other events of
  * a run remain, so do those who took part in it because of what was pruned.
+ * Returns false if only open transactions write or remove what is left of one.
  */
-static void
+static bool
 participant_settle_departures(List *departures)
 {
 	const Departure *last = NULL;
@@ -432,19 +454,21 @@ participant_settle_departures(List *departures)
 	{
 		const Departure *departure = lfirst(cell);
 		bool		same_run = last != NULL && slice_equal(last->run_id, departure->run_id);
-		TransactionId founder;
 
 		CHECK_FOR_INTERRUPTS();
 		if (same_run && slice_equal(last->name, departure->name))
 			continue;
 		if (!same_run)
-			state = participant_run_state(departure->run_id, &founder);
-		if (state != RUN_IS_OPEN)
+			state = participant_rest_of_run(departure->run_id);
+		if (state == RUN_IS_DOUBTFUL)
+			return false;
+		if (state == RUN_IS_FOUNDED)
 			participant_add(departure->name, departure->run_id);
 		else if (!same_run)
 			participant_delete(departure->run_id);
 		last = departure;
 	}
+	return true;
 }
 
 /*
@@ -456,14 +480,15 @@ participant_settle_departures(List *departures)
  * have been removed, they may rely on what they remember, so we look for their
  * events once more after that.
  */
-void
+bool
 participant_forget_events(List *departures)
 {
 	participant_announce();
 	list_sort(departures, participant_compare_departures);
-	participant_settle_departures(departures);
+	if (!participant_settle_departures(departures))
+		return false;
 	participant_announce_now();
-	participant_settle_departures(departures);
+	return participant_settle_departures(departures);
 }
 
 void

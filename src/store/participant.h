@@ -89,10 +89,12 @@ extern List *participant_list_runs(List *runs, const SliceList *names, RowSnapsh
 /*
  * Adds those who may take part in the run of an event because of that event to
  * a palloc'd list.  After all events that are pruned together have been deleted,
- * the list is passed to the second function.
+ * the list is passed to the second function.  It returns false if all that is
+ * left of a run is what open transactions write or remove: then nobody knows
+ * yet whether the run goes on, and the events must stay.
  */
 extern List *participant_list_of_event(List *departures, const RowScan *event);
-extern void participant_forget_events(List *departures);
+extern bool participant_forget_events(List *departures);
 
 /*
  * Deletes the rows of runs that are not in the log.  While they are there, they
