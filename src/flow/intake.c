@@ -9,6 +9,7 @@
 #include "clutch.h"
 
 #include "base/rows.h"
+#include "contract/binding.h"
 #include "flow/assign.h"
 #include "flow/budget.h"
 #include "flow/cancel.h"
@@ -173,6 +174,7 @@ intake_request_create(Event *event, int depth)
 	bool		names_workflow = slice_present(request->orders.workflow);
 	bool		is_named = slice_present(request->orders.scope) || names_workflow ||
 		request->orders.visibility != VISIBILITY_UNSAID;
+	RunBinding	binding;
 	bool		run_has_tasks;
 	bool		binds;
 	Task	   *task;
@@ -184,6 +186,9 @@ intake_request_create(Event *event, int depth)
 		scope_await(request->run_id);
 		visibility_await(request->run_id);
 	}
+	/* a prune may be removing this, and the tasks as well */
+	if (names_workflow)
+		(void) binding_await_run(request->run_id, &binding);
 	run_has_tasks = is_named && task_run_has_any(request->run_id);
 	event->scope = scope_of_request(request, run_has_tasks);
 	visibility_set(request, run_has_tasks);
