@@ -200,17 +200,27 @@ emission_put_policy(DocumentBuilder *b, const Emission *emission)
 	document_close_object(b);
 }
 
+/*
+ * Puts what the template has made.  A child of a request that is shared out
+ * requires and prefers what the request does, unless the template says
+ * something else.
+ */
 static void
-emission_put_made(DocumentBuilder *b, JsonbContainer *made)
+emission_put_made(DocumentBuilder *b, const Emission *emission, JsonbContainer *made)
 {
 	static const char *const fields[] = {
-		"domain", "payload_type", "schema_ref", "requires", "prefers", NULL
+		"domain", "payload_type", "schema_ref", NULL
 	};
+	static const char *const needs[] = {"requires", "prefers", NULL};
 	JsonbValue	value;
 
 	for (const char *const *field = fields; *field != NULL; field++)
 		if (document_get(made, *field, &value))
 			document_put_value(b, *field, &value);
+	for (const char *const *need = needs; *need != NULL; need++)
+		if (document_get(made, *need, &value) ||
+			(emission->shares && document_get(&emission->document->root, *need, &value)))
+			document_put_value(b, *need, &value);
 	if (document_get(made, "payload", &value))
 		document_put_value(b, "payload", &value);
 	else
@@ -242,7 +252,7 @@ emission_envelope(const Emission *emission, JsonbContainer *made, Slice to, Slic
 	document_open_array(&b, "to");
 	emission_put_agent(&b, NULL, slice_present(to) ? to : orchestrator);
 	document_close_array(&b);
-	emission_put_made(&b, made);
+	emission_put_made(&b, emission, made);
 	emission_put_policy(&b, emission);
 	emission_put_meta(&b, emission, made);
 	return document_end(&b);

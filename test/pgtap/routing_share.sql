@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(105);
+SELECT plan(108);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -324,4 +324,12 @@ SELECT count(clutch.import(lines)) FROM past \g /dev/null
 SELECT is((SELECT string_agg(pg_temp.past(run), E'\n' ORDER BY run) FROM past), (SELECT string_agg(was, E'\n' ORDER BY run) FROM past), 'and an import brings it back');
 SELECT is(fixture.rebuilt(), 'the same', 'as a rebuild does');
 
+-- --- what the request itself requires
+SELECT fixture.agent('ann', 50, '{skill:x,skill:y}'), pg_temp.ask('task:req', more => '{"requires": ["skill:y"], "prefers": ["tag:z"]}') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', c.to_agents[1], c.envelope -> 'requires', c.envelope -> 'prefers'), ', ' ORDER BY c.seq) FROM clutch.events c WHERE c.parent_task_id = 'task:req' AND c.type = 'task.request'),
+	'agent:ann ["skill:y"] ["tag:z"], agent:ben ["skill:y"] ["tag:z"]', 'holds for its children');
+SELECT is(pg_temp.children('task:req'), 'agent:ann assigned, - pending', 'so one waits whose agent cannot do it');
+UPDATE clutch.routing_rule SET emit = emit || '{"requires": []}' WHERE emit ->> 'to' = 'matched';
+SELECT pg_temp.ask('task:req2', more => '{"requires": ["skill:y"]}') \g /dev/null
+SELECT is(pg_temp.children('task:req2'), 'agent:ann assigned, agent:ben assigned', 'unless the rule says something else');
 SELECT * FROM finish();
