@@ -227,7 +227,8 @@ BEGIN
 		SELECT jsonb_object_agg(c.key, c.value) INTO changed
 		FROM jsonb_each(card) AS c WHERE c.value IS DISTINCT FROM coalesce(registered -> c.key, CASE c.key WHEN 'groups' THEN '[]' ELSE '{}' END::jsonb);
 		IF changed IS NOT NULL THEN
-			PERFORM clutch.send(clutch.envelope('agent.update', id, payload => jsonb_build_object('agent_id', id) || changed,
+			-- in the name of the orchestrator, because it is no sign of life of the agent
+			PERFORM clutch.send(clutch.envelope('agent.update', current_setting('clutch.orchestrator'), payload => jsonb_build_object('agent_id', id) || changed,
 				run_id => 'run:agents', thread_id => 'thread:agents', task_id => 'task:agents'));
 			-- until tools are imported, skills are shown as tools; they are not removed
 			RETURN QUERY SELECT id, c.* FROM clutch.card_changes(

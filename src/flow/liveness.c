@@ -18,6 +18,7 @@
 #include "registry/breaker.h"
 #include "registry/heartbeat.h"
 #include "registry/slot.h"
+#include "settings.h"
 #include "task/task.h"
 #include "trust/principal.h"
 #include "utils/memutils.h"
@@ -181,7 +182,9 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	AgentStatus status;
 	AgentCard	card;
 
-	(void) liveness_beat(agent_id);
+	/* an import changes the card in the name of the orchestrator, so it tells nothing of whether the agent is there */
+	if (envelope->type != MSG_AGENT_UPDATE || !slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)))
+		(void) liveness_beat(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT)
 		liveness_watch_registered(agent_id);
 	else

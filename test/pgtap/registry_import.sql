@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(191);
+SELECT plan(194);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -447,4 +447,14 @@ SELECT FROM clutch.revoke_operator('registry_import_operator');
 DROP OWNED BY registry_import_agent, registry_import_operator;
 DROP ROLE registry_import_agent, registry_import_operator;
 SELECT throws_ok($$ INSERT INTO clutch.registry_document VALUES ('odd', '[]', now(), 'postgres') $$, '23514', NULL, 'a registry written by hand is an object, too');
+-- ------------------------------------------------- an agent that is not there
+SELECT set_config('clutch.clock', '2040-01-01T12:00:00Z', false) \g /dev/null
+SELECT FROM clutch.import_registry(pg_temp.shed());
+SELECT clutch.heartbeat('agent:vic') \g /dev/null
+SELECT set_config('clutch.clock', '2040-01-01T13:00:00Z', false) \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT status FROM clutch.agents WHERE agent_id = 'agent:vic'), 'UNAVAILABLE', 'an agent that has fallen silent is unavailable');
+SELECT is(pg_temp.rows(pg_temp.shed('{"role": "Tinker"}')), 'agent:vic added role > "Tinker"', 'an import changes what is said of it');
+SELECT is((SELECT status || ' ' || to_char(last_seen AT TIME ZONE 'UTC', 'HH24:MI') FROM clutch.agents WHERE agent_id = 'agent:vic'), 'UNAVAILABLE 12:00', 'and is no sign of life');
+RESET clutch.clock;
 SELECT * FROM finish();
