@@ -151,6 +151,27 @@ END $$;
 SELECT cmp_ok((SELECT max(finished_at - created_at) FROM clutch.tasks WHERE task_id LIKE 'h%'), '<=', interval '70 s', 'no task waits longer than the time to claim it');
 SELECT cmp_ok((SELECT count(*) FROM clutch.events WHERE envelope #>> '{meta,clutch,move}' = 'unclaimed' AND task_id LIKE 'h%'), '<=', 60::bigint, 'and few go to an agent that never claims');
 
+-- ------------------------------------- one of more agents than a decision names
+-- Who asks for work gets it, however many agents the router likes better.
+SELECT clutch.cancel_run(run_id) FROM (SELECT DISTINCT run_id FROM clutch.tasks WHERE finished_at IS NULL) AS r \g /dev/null
+SELECT fixture.at(550000), fixture.agent('p' || to_char(n, 'FM00'), 5, '{skill:p}') FROM generate_series(1, 25) n \g /dev/null
+SELECT fixture.ask('p1', NULL, 'skill:p') \g /dev/null
+SELECT fixture.at(550060) \g /dev/null
+SELECT is(fixture.claimed('agent:p25'), 'p1 2 moved', 'an idle claimer takes what is not claimed although twenty others rank before it');
+SELECT is((SELECT detail FROM clutch.why('p1') WHERE agent_id = 'agent:p25'), 'matched requires[skill:p], looked for work', 'and the decision gives the reason');
+SELECT clutch.finish('agent:p25', 'p1') \g /dev/null
+INSERT INTO clutch.routing_rule (name, restrict_to) VALUES ('nobody', '{agent:nobody}');
+SELECT fixture.ask('p2', NULL, 'skill:p') \g /dev/null
+SELECT is(fixture.states('p2'), 'p2 pending agent NO_AGENT_AVAILABLE', 'another one waits because of a rule');
+DELETE FROM clutch.routing_rule WHERE name = 'nobody';
+SELECT is(fixture.claimed('agent:p25'), 'p2 1 new', 'and when the rule is gone, whoever asks first gets it');
+SELECT clutch.finish('agent:p25', 'p2') \g /dev/null
+-- a tick names the best of those that have not had it
+SELECT fixture.agent('q1', 5, '{skill:q,skill:r}'), fixture.agent('q2', 5, '{skill:q}'), fixture.ask('q', NULL, 'skill:q', more => '{"prefers": ["skill:r"]}'), fixture.at(550130), clutch.tick() \g /dev/null
+SELECT is(fixture.state('q'), 'assigned agent:q2 2', 'a tick gives a task to the second best agent when the best one does not claim it');
+SELECT is((SELECT detail FROM clutch.why('q') WHERE agent_id = 'agent:q2'), 'matched requires[skill:q], best that has not had it', 'and says so');
+SELECT clutch.cancel('q') \g /dev/null
+
 -- ------------------------------------------------ many at the same instant
 -- Each is found behind the one before, not among those that are done (counted by
 -- what the index returned).
@@ -164,23 +185,4 @@ SELECT clutch.tick(), clutch.settle() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.waiting), 300::bigint, 'a tick offers all of them');
 SELECT cmp_ok(pg_stat_get_xact_tuples_returned('clutch.timer_pkey'::regclass) - :before, '<=', 300 * 5::bigint, 'and looks at each of their timers a few times');
 COMMIT;
--- ------------------------------------- one of more agents than a decision names
--- Who asks for work gets it, however many agents the router likes better.
-SELECT clutch.cancel_run(run_id) FROM (SELECT DISTINCT run_id FROM clutch.tasks WHERE finished_at IS NULL) AS r \g /dev/null
-SELECT fixture.at(700000), fixture.agent('p' || to_char(n, 'FM00'), 5, '{skill:p}') FROM generate_series(1, 25) n \g /dev/null
-SELECT fixture.ask('p1', NULL, 'skill:p') \g /dev/null
-SELECT fixture.at(700060) \g /dev/null
-SELECT is(fixture.claimed('agent:p25'), 'p1 2 moved', 'an idle claimer takes what is not claimed although twenty others rank before it');
-SELECT is((SELECT detail FROM clutch.why('p1') WHERE agent_id = 'agent:p25'), 'matched requires[skill:p], looked for work', 'and the decision gives the reason');
-SELECT clutch.finish('agent:p25', 'p1') \g /dev/null
-INSERT INTO clutch.routing_rule (name, restrict_to) VALUES ('nobody', '{agent:nobody}');
-SELECT fixture.ask('p2', NULL, 'skill:p') \g /dev/null
-SELECT is(fixture.states('p2'), 'p2 pending agent NO_AGENT_AVAILABLE', 'another one waits because of a rule');
-DELETE FROM clutch.routing_rule WHERE name = 'nobody';
-SELECT is(fixture.claimed('agent:p25'), 'p2 1 new', 'and when the rule is gone, whoever asks first gets it');
-SELECT clutch.finish('agent:p25', 'p2') \g /dev/null
--- a tick names the best of those that have not had it
-SELECT fixture.agent('q1', 5, '{skill:q,skill:r}'), fixture.agent('q2', 5, '{skill:q}'), fixture.ask('q', NULL, 'skill:q', more => '{"prefers": ["skill:r"]}'), fixture.at(700130), clutch.tick() \g /dev/null
-SELECT is(fixture.state('q'), 'assigned agent:q2 2', 'a tick gives a task to the second best agent when the best one does not claim it');
-SELECT is((SELECT detail FROM clutch.why('q') WHERE agent_id = 'agent:q2'), 'matched requires[skill:q], best that has not had it', 'and says so');
 SELECT * FROM finish();
