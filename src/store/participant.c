@@ -13,20 +13,12 @@
 #include "base/transaction.h"
 #include "miscadmin.h"
 #include "settings.h"
-#include "storage/sinval.h"
 #include "store/event.h"
 #include "store/participant.h"
+#include "store/participant_part.h"
 #include "utils/hsearch.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
-
-/* columns of clutch.participant */
-enum
-{
-	Anum_participant_name = 1,
-	Anum_participant_run_id,
-	Natts_participant = Anum_participant_run_id
-};
 
 ROWS_CHECK_COLUMNS(Natts_participant, PARTICIPANT);
 
@@ -66,7 +58,7 @@ static MemoryContext memory_context = NULL;
 static Oid	memory_relation = InvalidOid;	/* OID of clutch.participant */
 static bool added_in_transaction = false;
 
-static void
+void
 participant_forget_all(void)
 {
 	if (memory_context != NULL)
@@ -225,11 +217,7 @@ participant_run_state(Slice run_id, TransactionId *founder)
 
 /* ------------------------------------------------------------------ adding */
 
-/*
- * RUN_IS_FOUNDED if there is a row that no open transaction of others is writing
- * or removing, RUN_IS_DOUBTFUL if there are only others.
- */
-static RunState
+RunState
 participant_look_for_certain(RowScan *scan)
 {
 	RunState	state = RUN_IS_OPEN;
@@ -345,172 +333,4 @@ participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
 											Anum_event_run_id, which);
 	}
 	return slice_list_sort_unique(runs);
-}
-
-/* ---------------------------------------------------------------- forgetting */
-
-typedef struct Departure
-{
-	Slice		run_id;
-	Slice		name;
-} Departure;
-
-static List *
-participant_add_departure(List *departures, Slice run_id, Slice name)
-{
-	Departure  *departure = palloc(sizeof(Departure));
-
-	departure->run_id = slice_copy(run_id);
-	departure->name = slice_copy(name);
-	return lappend(departures, departure);
-}
-
-List *
-participant_list_of_event(List *departures, const RowScan *event)
-{
-	Slice		run_id = rows_text(event, Anum_event_run_id);
-	bool		isnull;
-	SliceList	to = column_texts_of(rows_datum(event, Anum_event_to_agents, &isnull));
-	int			i;
-
-	departures = participant_add_departure(departures, run_id, rows_text(event, Anum_event_from_agent));
-	for (i = 0; i < to.n; i++)
-		departures = participant_add_departure(departures, run_id, to.items[i]);
-	return departures;
-}
-
-static int
-participant_compare_departures(const ListCell *a, const ListCell *b)
-{
-	const Departure *x = lfirst(a);
-	const Departure *y = lfirst(b);
-	int			by_run = slice_compare(x->run_id, y->run_id);
-
-	return by_run != 0 ? by_run : slice_compare(x->name, y->name);
-}
-
-/* Makes all backends look into the table again after we have committed. */
-static void
-participant_announce(void)
-{
-	participant_forget_all();
-	CacheInvalidateRelcacheByRelid(rows_table_oid(TABLE_PARTICIPANT));
-}
-
-/*
- * The same at once.  Whoever addresses somebody while our transaction is open
- * must find that the row is being removed, and write it again.
- */
-static void
-participant_announce_now(void)
-{
-	SharedInvalidationMessage message = {.rc = {SHAREDINVALRELCACHE_ID, MyDatabaseId, rows_table_oid(TABLE_PARTICIPANT)}};
-
-	SendSharedInvalidMessages(&message, 1);
-}
-
-/* Deletes all rows of a run. */
-static void
-participant_delete(Slice run_id)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		ItemPointerData tid = rows_tid(&scan);
-
-		(void) rows_delete_if_free(TABLE_PARTICIPANT, &tid);
-	}
-	rows_end(&scan);
-}
-
-/* What is left of a run in the log? */
-static RunState
-participant_rest_of_run(Slice run_id)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	return participant_look_for_certain(&scan);
-}
-
-/*
- * Removes the rows of runs that are not in the log any more.  If other events of
- * a run remain, so do those who took part in it because of what was pruned.
- * Returns false if only open transactions write or remove what is left of one.
- */
-static bool
-participant_settle_departures(List *departures)
-{
-	const Departure *last = NULL;
-	RunState	state = RUN_IS_OPEN;
-	ListCell   *cell;
-
-	foreach(cell, departures)
-	{
-		const Departure *departure = lfirst(cell);
-		bool		same_run = last != NULL && slice_equal(last->run_id, departure->run_id);
-
-		CHECK_FOR_INTERRUPTS();
-		if (same_run && slice_equal(last->name, departure->name))
-			continue;
-		if (!same_run)
-			state = participant_rest_of_run(departure->run_id);
-		if (state == RUN_IS_DOUBTFUL)
-			return false;
-		if (state == RUN_IS_FOUNDED)
-			participant_add(departure->name, departure->run_id);
-		else if (!same_run)
-			participant_delete(departure->run_id);
-		last = departure;
-	}
-	return true;
-}
-
-/*
- * A run that has left the log is open again, and becomes another run if
- * somebody founds it.  Nobody takes part in that one because of what was pruned
- * earlier, either.
- *
- * Others may send events of the run meanwhile.  Until they are told that rows
- * have been removed, they may rely on what they remember, so we look for their
- * events once more after that.
- */
-bool
-participant_forget_events(List *departures)
-{
-	participant_announce();
-	list_sort(departures, participant_compare_departures);
-	if (!participant_settle_departures(departures))
-		return false;
-	participant_announce_now();
-	return participant_settle_departures(departures);
-}
-
-void
-participant_forget_gone_runs(void)
-{
-	Slice		last = SLICE_OF("");
-	TransactionId founder;
-	RowScan		scan;
-
-	participant_announce();
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, AccessShareLock);
-	for (;;)
-	{
-		scan.nkeys = 0;
-		rows_key_text(&scan, 1, BTGreaterStrategyNumber, last);
-		rows_restart(&scan);
-		CHECK_FOR_INTERRUPTS();
-		if (!rows_next(&scan))
-			break;
-		last = rows_text_copy(&scan, Anum_participant_run_id);
-		if (participant_run_state(last, &founder) == RUN_IS_OPEN)
-			participant_delete(last);
-	}
-	rows_end(&scan);
 }
