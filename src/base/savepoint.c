@@ -147,6 +147,28 @@ savepoint_transaction_ended(void)
 	queued = 0;
 }
 
+/* the constraints whose triggers are being fired */
+static List *firing = NIL;
+
+/* SET CONSTRAINTS, as the owner of the extension if the role may not look up the names */
+static void
+savepoint_set_as_allowed(List *constraints, bool deferred)
+{
+	bool		may_look = savepoint_may_look_into(get_namespace_oid("clutch", false));
+	OwnerCaller caller = {0};
+
+	if (!may_look)
+		caller = owner_begin();
+	savepoint_set_constraints(constraints, deferred);
+	if (!may_look)
+		owner_end(caller);
+}
+
+/*
+ * While triggers are being fired, they are set to IMMEDIATE.  Those for a row
+ * that one of them inserts must wait all the same, because the task that it is
+ * about may not have been saved yet.
+ */
 void
 savepoint_note_insert(void)
 {
@@ -154,6 +176,8 @@ savepoint_note_insert(void)
 
 	transaction_watch(&watch);
 	queued++;
+	if (firing != NIL)
+		savepoint_set_as_allowed(firing, true);
 }
 
 typedef struct WholeStep
@@ -164,8 +188,8 @@ typedef struct WholeStep
 
 /*
  * The role is the current one, which may be the owner of a SECURITY DEFINER
- * function that makes the call.  If it may not look up the names, it is the
- * owner of the extension.
+ * function that makes the call.  The triggers may insert rows, whose own
+ * triggers are fired after them.
  *
  * All the constraints are deferred afterwards.  If the transaction had set only
  * some of them to IMMEDIATE while events are queued for others, this is undone:
@@ -174,15 +198,24 @@ typedef struct WholeStep
 static void
 savepoint_fire(List *constraints)
 {
-	bool		may_look = savepoint_may_look_into(get_namespace_oid("clutch", false));
-	OwnerCaller caller = {0};
+	List	   *outer = firing;
+	int			before;
 
-	if (!may_look)
-		caller = owner_begin();
-	savepoint_set_constraints(constraints, false);
-	savepoint_set_constraints(constraints, true);
-	if (!may_look)
-		owner_end(caller);
+	firing = constraints;
+	PG_TRY();
+	{
+		do
+		{
+			before = queued;
+			savepoint_set_as_allowed(constraints, false);
+			savepoint_set_as_allowed(constraints, true);
+		} while (queued > before);
+	}
+	PG_FINALLY();
+	{
+		firing = outer;
+	}
+	PG_END_TRY();
 }
 
 /*

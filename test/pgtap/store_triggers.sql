@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(53);
+SELECT plan(56);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -225,6 +225,30 @@ SELECT is((SELECT string_agg(envelope #>> '{payload,x}', ' ' ORDER BY seq) FROM 
 SELECT is_empty('SELECT FROM clutch.consequence', 'and nothing is tried again');
 DROP TRIGGER refuse ON clutch.events;
 DELETE FROM clutch.routing_rule;
+
+-- --------------------------- a deferred trigger that acts on tasks, and so causes events for itself
+CREATE FUNCTION pg_temp.act() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF NEW.type = 'task.timeout' THEN
+		PERFORM clutch.retry(NEW.task_id);
+	ELSE
+		PERFORM clutch.finish('agent:ivy', NEW.task_id, '{}');
+	END IF;
+	RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER act AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	WHEN (NEW.task_id LIKE 'task:acted%' AND (NEW.type = 'task.timeout' OR (NEW.type = 'routing.decision' AND NEW.envelope #>> '{payload,attempt}' = '2')))
+	EXECUTE FUNCTION pg_temp.act();
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:ivy", "display": {"name": "ivy"}, "capabilities": [{"id": "skill:ivy"}], "limits": {"max_concurrency": 9}}') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:ivy}', run_id => 'run:acted', thread_id => 'thread:1', task_id => 'task:acted' || n, deadline => '1 hour'))
+FROM generate_series(1, 2) n \g /dev/null
+SELECT set_config('clutch.clock', to_char(clutch.now() AT TIME ZONE 'UTC' + interval '2 hours', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), false) \g /dev/null
+SELECT late FROM clutch.progress('agent:ivy', 'task:acted1', '{}') \g /dev/null
+SELECT is(pg_temp.state('acted1'), 'completed', 'a trigger that is fired at commit revives a task and finishes it');
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.state('acted2'), 'completed', 'also one that is fired by a tick, which has saved the task by then');
+SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:acted' AND type = 'task.result' AND NOT late), 2::bigint, 'neither report is late');
+DROP TRIGGER act ON clutch.events;
 
 -- ------------------------------------------------- triggers that are not deferred for once
 CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON clutch.events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
