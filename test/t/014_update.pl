@@ -262,6 +262,11 @@ SKIP:
 	is($node->safe_psql('working', q{SELECT task_id || ' ' || is_traced || ' ' || limits_tools || ' ' || coalesce(asked_priority::text, '-') FROM clutch.task WHERE task_id IN ('runs', 'lifted') ORDER BY 1}),
 		"lifted false false 1\nruns true true -", 'what is new in a task is read from the log');
 	is($node->safe_psql('working', 'SELECT run_id, agent_id, tokens, cost FROM clutch.costs'), 'run:1|agent:ken|12|0.5', 'and what was spent');
+	# the digests of 0.1.0 are others, so what waits is filed anew
+	my $kind = q{SELECT kind FROM clutch.waiting WHERE task_id = 'late'};
+	my $old = $node->safe_psql('working', $kind);
+	$node->safe_psql('working', 'SELECT clutch.tick()');
+	isnt($node->safe_psql('working', $kind), $old, 'a tick files waiting tasks under what they require by now');
 	same_after_rebuild($node, 'working', 'updated');
 	is_sound($node, 'working', 'updated');
 	is($node->safe_psql('working', q{SELECT late FROM clutch.finish('agent:ken', 'runs', '{}', 1, usage => '{"input_tokens": 1}')}), 'f', 'an agent finishes what it claimed before');
