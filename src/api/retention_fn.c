@@ -57,7 +57,7 @@ notice_kept(const PruneReport *report)
 				 errhint("Delete those rows, or add ON DELETE CASCADE to the foreign key.")));
 	if (report->locked > 0)
 		ereport(NOTICE,
-				(errmsg("at least %d runs or messages stay in the log because an open transaction has locked them, or a row or table that refers to them, or writes into their run",
+				(errmsg("at least %d runs or messages stay in the log because an open transaction has locked them, or a row or table that refers to them",
 						report->locked),
 				 errhint("Call the function again when that transaction has ended.")));
 }

@@ -238,6 +238,7 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 		switch (participant_run_state(run_id, &founder))
 		{
 			case RUN_IS_OPEN:
+				participant_forget_earlier(run_id);
 				return true;
 			case RUN_IS_FOUNDED:
 				guard_drop(GUARD_RUN);

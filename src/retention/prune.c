@@ -164,7 +164,7 @@ prune_remove_units(void *arg)
 	if (!participant_forget_events(departures))
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("an open transaction writes into a run that would be removed")));
+				 errmsg("another transaction has written into a run that was to be removed")));
 	artifact_use_forget(seqs, n);
 	foreach(cell, pruning->units)
 		prune_state(lfirst(cell));

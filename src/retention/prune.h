@@ -24,8 +24,7 @@ typedef struct PruneReport
 	int			referenced;		/* number of units that were kept because
 								 * users' rows refer to them, */
 	int			locked;			/* and, at least, because an open transaction
-								 * has locked some of their rows, or alone
-								 * writes into what would be left of the run */
+								 * has locked some of their rows */
 } PruneReport;
 
 /*

@@ -217,28 +217,22 @@ participant_run_state(Slice run_id, TransactionId *founder)
 
 /* ------------------------------------------------------------------ adding */
 
-RunState
-participant_look_for_certain(RowScan *scan)
-{
-	RunState	state = RUN_IS_OPEN;
-
-	rows_start(scan);
-	while (state != RUN_IS_FOUNDED && rows_next(scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		state = TransactionIdIsValid(rows_in_doubt(scan)) ? RUN_IS_DOUBTFUL : RUN_IS_FOUNDED;
-	}
-	rows_end(scan);
-	return state;
-}
-
+/* Is there a row that no open transaction of others is writing or removing? */
 static bool
 participant_has_certain_row(StateTable table, Slice name, Slice run_id)
 {
+	bool		found = false;
 	RowScan		scan;
 
 	participant_begin(&scan, table, name, run_id, ROWS_DIRTY);
-	return participant_look_for_certain(&scan) == RUN_IS_FOUNDED;
+	rows_start(&scan);
+	while (!found && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		found = !TransactionIdIsValid(rows_in_doubt(&scan));
+	}
+	rows_end(&scan);
+	return found;
 }
 
 /*

@@ -89,12 +89,18 @@ extern List *participant_list_runs(List *runs, const SliceList *names, RowSnapsh
 /*
  * Adds those who may take part in the run of an event because of that event to
  * a palloc'd list.  After all events that are pruned together have been deleted,
- * the list is passed to the second function.  It returns false if all that is
- * left of a run is what open transactions write or remove: then nobody knows
- * yet whether the run goes on, and the events must stay.
+ * the list is passed to the second function.  It returns false if a message of
+ * a run that had left the log has come in meanwhile: then the events must stay.
  */
 extern List *participant_list_of_event(List *departures, const RowScan *event);
 extern bool participant_forget_events(List *departures);
+
+/*
+ * Deletes the rows of an earlier run of that name.  To be called by the founder
+ * of a run, who holds its guard.  A prune leaves the rows for the sake of a
+ * transaction that is writing into the run, which may then roll back.
+ */
+extern void participant_forget_earlier(Slice run_id);
 
 /*
  * Deletes the rows of runs that are not in the log.  While they are there, they

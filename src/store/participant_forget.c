@@ -8,9 +8,11 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "base/rows.h"
 #include "miscadmin.h"
 #include "storage/sinval.h"
 #include "store/event.h"
+#include "store/participant.h"
 #include "store/participant_part.h"
 #include "utils/inval.h"
 
@@ -74,66 +76,66 @@ participant_announce_now(void)
 	SendSharedInvalidMessages(&message, 1);
 }
 
-/* Deletes all rows of a run. */
-static void
-participant_delete(Slice run_id)
+/*
+ * Deletes all rows of a run if it is not in the log, and returns whether there
+ * were any.  Those of a transaction that has founded it since the scan began are
+ * not seen here.
+ */
+static bool
+participant_delete_gone(Slice run_id)
 {
+	bool		is_gone = false;
+	TransactionId founder;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	while (rows_next(&scan))
+	while (rows_next(&scan) && (is_gone || participant_run_state(run_id, &founder) == RUN_IS_OPEN))
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
 		(void) rows_delete_if_free(TABLE_PARTICIPANT, &tid);
+		is_gone = true;
 	}
 	rows_end(&scan);
-}
-
-/* What is left of a run in the log? */
-static RunState
-participant_rest_of_run(Slice run_id)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	return participant_look_for_certain(&scan);
+	return is_gone;
 }
 
 /*
- * Removes the rows of runs that are not in the log any more.  If other events of
- * a run remain, so do those who took part in it because of what was pruned.
- * Returns false if only open transactions write or remove what is left of one.
+ * Removes the rows of runs that are not in the log any more, and returns these
+ * runs as a List of Slice *.  If other events of a run remain, so do those who
+ * took part in it because of what was pruned.
  */
-static bool
+static List *
 participant_settle_departures(List *departures)
 {
 	const Departure *last = NULL;
 	RunState	state = RUN_IS_OPEN;
+	List	   *gone = NIL;
 	ListCell   *cell;
 
 	foreach(cell, departures)
 	{
-		const Departure *departure = lfirst(cell);
+		Departure  *departure = lfirst(cell);
 		bool		same_run = last != NULL && slice_equal(last->run_id, departure->run_id);
+		TransactionId founder;
 
 		CHECK_FOR_INTERRUPTS();
 		if (same_run && slice_equal(last->name, departure->name))
 			continue;
 		if (!same_run)
-			state = participant_rest_of_run(departure->run_id);
-		if (state == RUN_IS_DOUBTFUL)
-			return false;
-		if (state == RUN_IS_FOUNDED)
+			state = participant_run_state(departure->run_id, &founder);
+		if (state != RUN_IS_OPEN)
 			participant_add(departure->name, departure->run_id);
 		else if (!same_run)
-			participant_delete(departure->run_id);
+		{
+			(void) participant_delete_gone(departure->run_id);
+			gone = lappend(gone, &departure->run_id);
+		}
 		last = departure;
 	}
-	return true;
+	return gone;
 }
 
 /*
@@ -142,25 +144,41 @@ participant_settle_departures(List *departures)
  * earlier, either.
  *
  * Others may send events of the run meanwhile.  Until they are told that rows
- * have been removed, they may rely on what they remember, so we look for their
- * events once more after that.
+ * have been removed, they may rely on what they remember, and what they have
+ * written with an event since we looked for events may have been deleted.  So we
+ * look for events once more after that.
  */
 bool
 participant_forget_events(List *departures)
 {
+	List	   *gone;
+	ListCell   *cell;
+
 	participant_announce();
 	list_sort(departures, participant_compare_departures);
-	if (!participant_settle_departures(departures))
-		return false;
+	gone = participant_settle_departures(departures);
 	participant_announce_now();
-	return participant_settle_departures(departures);
+	foreach(cell, gone)
+	{
+		TransactionId sender;
+
+		if (participant_run_state(*(const Slice *) lfirst(cell), &sender) != RUN_IS_OPEN)
+			return false;
+	}
+	return true;
+}
+
+void
+participant_forget_earlier(Slice run_id)
+{
+	if (participant_delete_gone(run_id))
+		participant_announce();
 }
 
 void
 participant_forget_gone_runs(void)
 {
 	Slice		last = SLICE_OF("");
-	TransactionId founder;
 	RowScan		scan;
 
 	participant_announce();
@@ -174,8 +192,7 @@ participant_forget_gone_runs(void)
 		if (!rows_next(&scan))
 			break;
 		last = rows_text_copy(&scan, Anum_participant_run_id);
-		if (participant_run_state(last, &founder) == RUN_IS_OPEN)
-			participant_delete(last);
+		(void) participant_delete_gone(last);
 	}
 	rows_end(&scan);
 }

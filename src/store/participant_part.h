@@ -8,9 +8,6 @@
 #ifndef CLUTCH_PARTICIPANT_PART_H
 #define CLUTCH_PARTICIPANT_PART_H
 
-#include "base/rows.h"
-#include "store/participant.h"
-
 /* columns of clutch.participant */
 enum
 {
@@ -21,12 +18,5 @@ enum
 
 /* Empties the cache of this backend. */
 extern void participant_forget_all(void);
-
-/*
- * Runs a scan with ROWS_DIRTY to its end.  Returns RUN_IS_FOUNDED if there is a
- * row that no open transaction of others is writing or removing, and
- * RUN_IS_DOUBTFUL if there are only others.
- */
-extern RunState participant_look_for_certain(RowScan *scan);
 
 #endif							/* CLUTCH_PARTICIPANT_PART_H */
