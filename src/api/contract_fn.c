@@ -51,14 +51,17 @@ argument_version(FunctionCallInfo fcinfo, int n, const char *hint)
 	return argument_count(fcinfo, n, "version", 0, PG_INT32_MAX, hint);
 }
 
-/* Returns what to do about a name that is not registered, which may be a URI. */
+/*
+ * Returns what to do about a name that is not registered.  It may be a URI, by
+ * which only the argument "what" finds a schema.
+ */
 static const char *
-advice_to_register(Slice name)
+advice_to_register(const char *argument, Slice name)
 {
-	const char *text = slice_cstring(name);
-
-	if (strstr(text, "://") == NULL)
+	if (strstr(slice_cstring(name), "://") == NULL)
 		return "Ask an operator to run SELECT clutch.register_schema(payload_type, schema); operators and readers see in clutch.payload_type what is registered.";
+	if (strcmp(argument, "what") != 0)
+		return "Pass the name of the payload type. A schema_ref like schema://clutch/a/b@1 is that of the payload type a.b.v1.";
 	return "Ask an operator to register a schema that has this \"$id\". A schema_ref like schema://clutch/a/b@1 is that of the payload type a.b.v1.";
 }
 
@@ -73,7 +76,7 @@ raise_unknown_payload_type(const char *argument, Slice name, int version)
 			 errmsg("payload type %s is not registered", place_quote(name)),
 			 version > 0 ?
 			 errhint("Leave the version out for the newest one; operators and readers see all versions in clutch.payload_type.") :
-			 errhint("%s", advice_to_register(name))));
+			 errhint("%s", advice_to_register(argument, name))));
 }
 
 /* --------------------------------------------------------------- functions */

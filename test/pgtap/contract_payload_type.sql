@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(147);
+SELECT plan(148);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -79,6 +79,7 @@ FROM unnest('{schema://clutch/test/ref@4,schema://clutch/test/ref@x,schema://clu
 SELECT matches(fixture.hint_of(format('SELECT clutch.schema_of(%L)', what)), '[$]id.*a[.]b[.]v1', 'what to do about ' || what) FROM unnest('{schema://clutch/test/new@1,https://example.com/new}'::text[]) what;
 SELECT clutch.register_schema('test.new.v1', '{}'), clutch.register_schema('test.own', '{"$id": "https://example.com/new"}') \g /dev/null
 SELECT lives_ok($$SELECT clutch.schema_of('schema://clutch/test/new@1'), clutch.schema_of('https://example.com/new')$$, 'which works');
+SELECT is(fixture.hint_of($$SELECT clutch.validate_payload('schema://clutch/test/new@1', '{}')$$), 'Pass the name of the payload type. A schema_ref like schema://clutch/a/b@1 is that of the payload type a.b.v1.', 'a payload is validated by the name of its type');
 SELECT clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "first"}'), clutch.register_schema('test.id', '{"$id": "https://example.com/id", "title": "second"}') \g /dev/null
 SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an $id means the newest version that has it');
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
