@@ -185,7 +185,9 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 	bool		has_task = adapter_member(context, "/task_id") != NULL;
 
 	adapter_note_native(self, envelope, "id", event);
-	crewai_note_scope(self, context, envelope);
+	/* the run of a crew is named by its first event, which may have come before anybody knew a run for the context */
+	if (subject != CREWAI_RUN || has_task)
+		crewai_note_scope(self, context, envelope);
 	if (subject == CREWAI_TOOL && adapter_type(envelope) != MSG_TOOL_CALL)
 		adapter_note_native(self, envelope, "reply_to", begun);
 	if (subject == CREWAI_RUN && !has_task)

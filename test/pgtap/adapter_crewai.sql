@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 20);
+SELECT plan((SELECT count(*)::int FROM outcome) + 21);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -65,6 +65,10 @@ SELECT is((SELECT string_agg(concat_ws(' ', e.type, e.late), ', ' ORDER BY e.seq
 
 SELECT is((SELECT count(DISTINCT e ->> 'task_id')::int FROM unnest('{run:a,run:b}'::text[]) AS run, LATERAL clutch.inbound(pg_temp.event('task_started', 'e9', '{"task_id": "4fd6e129"}'), 'crewai', jsonb_build_object('run_id', run)) AS e),
 	2, 'so it is if the context names only the run');
+SELECT is((SELECT count(DISTINCT (e ->> 'run_id', e ->> 'task_id'))::int FROM (VALUES
+	('crew_kickoff_started', '{}'::jsonb, '{}'::jsonb), ('crew_kickoff_completed', '{"started_event_id": "e10", "output": "x"}', '{"run_id": "run:a"}')) AS d(type, more, context),
+	LATERAL clutch.inbound(pg_temp.event(d.type, 'e10', d.more), 'crewai', d.context || '{"agent_id": "agent:hal"}') AS e),
+	1, 'but the end of a crew that is in no task is that of its beginning, after which its run became known');
 
 -- roles as YAML files write them
 SELECT is(jsonb_build_array(e #> '{from,agent_id}', clutch.outbound(e, 'crewai') = d), jsonb_build_array(agent, true), 'a role with line breaks: ' || coalesce(agent, 'nothing else'))
