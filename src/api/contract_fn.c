@@ -92,7 +92,7 @@ clutch_register_schema(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("payload_type", "WRONG_FORMAT"),
 				 errmsg("invalid payload type %s", place_quote(name)),
-				 errhint("Use a word without blanks, \"/\" and \"@\", such as \"research.summary.v1\".")));
+				 errhint("Use a word without blanks, \"/\" and \"@\", and without a reserved prefix like \"task:\", such as \"research.summary.v1\".")));
 	PG_RETURN_INT32(payload_type_register(name, schema, argument_version(fcinfo, 2, "Pass NULL for the next version."),
 										  argument_word(fcinfo, 3, "compatibility", payload_type_compatibilities),
 										  argument_word(fcinfo, 4, "enforce", payload_type_enforcements)));

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(148);
+SELECT plan(149);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -59,6 +59,7 @@ SELECT throws_ok($$SELECT * FROM clutch.validate_payload('test.a', NULL)$$, '220
 SELECT throws_ok($$SELECT * FROM clutch.validate_payload(NULL, '1')$$, '22004', NULL, 'and no type');
 SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(%L, ''{}'')', name)), '22023 WRONG_FORMAT payload_type', 'no name: "' || name || '"')
 FROM unnest(ARRAY['', 'a b', 'a/b', 'a@1', 'agent:a', E'a\nb', repeat('x', 300)]) name;
+SELECT matches(fixture.hint_of($$SELECT clutch.register_schema('agent:a', '{}')$$), 'reserved prefix', 'nor one that begins like an ID');
 SELECT is(fixture.hint_of($$SELECT clutch.register_schema('test.a', '{}', 0)$$), 'Pass NULL for the next version.', 'no version 0');
 SELECT matches(fixture.hint_of($$SELECT clutch.register_schema('test.a', '{"type": "null", "required": ["z"]}')$$), 'compatibility => ''none''', 'how an incompatible schema is registered nevertheless');
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.a', '{}', compatibility => 'both')$$), '22023 WRONG_VALUE compatibility', 'an unknown compatibility');
