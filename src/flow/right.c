@@ -254,6 +254,16 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 	}
 }
 
+/* This may be the first event of the run, too. */
+static void
+right_enter_anywhere(Slice agent_id, Slice run_id)
+{
+	if (right_is_reserved(run_id))
+		return;
+	participant_forget_earlier(run_id);
+	participant_remember(agent_id, run_id);
+}
+
 static void
 right_refuse(Slice agent_id, Slice run_id, const char *place)
 {
@@ -286,8 +296,13 @@ right_require_sender(const Envelope *envelope)
 	Slice		run_id = envelope->run_id;
 
 	right_refuse_forged_audit(envelope);
-	if (participant_is_remembered(agent_id, run_id) || right_is_everywhere(agent_id))
+	if (participant_is_remembered(agent_id, run_id))
 		return;
+	if (right_is_everywhere(agent_id))
+	{
+		right_enter_anywhere(agent_id, run_id);
+		return;
+	}
 	if (right_is_reserved(run_id))
 	{
 		if (message_type_is_agent(envelope->type) && slice_equal(run_id, SLICE_OF(AGENTS_RUN)))

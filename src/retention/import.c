@@ -313,6 +313,7 @@ import_lines(const Slice *lines, int n)
 		import_require_same(&import);
 		return 0;
 	}
+	participant_forget_earlier(import.run_id);
 	import_append_audit(&import);
 	import_put_events(&import);
 	import_require_over(&import);

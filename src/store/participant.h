@@ -96,9 +96,10 @@ extern List *participant_list_of_event(List *departures, const RowScan *event);
 extern bool participant_forget_events(List *departures);
 
 /*
- * Deletes the rows of an earlier run of that name.  To be called by the founder
- * of a run, who holds its guard.  A prune leaves the rows for the sake of a
- * transaction that is writing into the run, which may then roll back.
+ * Deletes the rows of an earlier run of that name, unless the run is in the log.
+ * To be called by whoever may found a run, also by those who need no right for
+ * that.  A prune leaves the rows for the sake of a transaction that is writing
+ * into the run, which may then roll back.
  */
 extern void participant_forget_earlier(Slice run_id);
 
