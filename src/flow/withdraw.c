@@ -53,8 +53,10 @@ withdraw_unregister(Slice agent_id, Slice reason)
 static void
 withdraw_forget(Slice agent_id, TimestampTz before, int *n)
 {
-	if (heartbeat_last_seen(agent_id) < before && slot_forget(agent_id, n))
-		heartbeat_forget(agent_id, before);
+	if (heartbeat_last_seen(agent_id) >= before || !slot_forget(agent_id, n))
+		return;
+	heartbeat_forget(agent_id, before);
+	(*n)--;
 }
 
 void

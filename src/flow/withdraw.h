@@ -23,7 +23,8 @@ extern Receipt withdraw_unregister(Slice agent_id, Slice reason);
 
 /*
  * Removes the slots and signs of life of agents that left the registry long ago.
- * Removes n slots at most, and pauses after each pass.  Never waits.
+ * Removes n slots, or the signs of life of n agents, at most, and pauses after
+ * each pass.  Never waits.
  */
 extern void withdraw_sweep(int n);
 

@@ -1,6 +1,6 @@
 -- Agents that have left the registry: how they have done is kept for a day, and their rows are removed later.
 \ir ../fixtures/tap.sql
-SELECT plan(13);
+SELECT plan(15);
 SET clutch.notify = off;
 
 -- the agents that have slots, and those of which a sign of life is on record
@@ -49,4 +49,11 @@ SELECT fixture.at(198000), clutch.tick() \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.agent_slot WHERE agent_id = 'agent:big'), 1500::bigint, 'a tick removes so many');
 SELECT fixture.at(198001), clutch.tick(), clutch.tick() \g /dev/null
 SELECT is(pg_temp.kept(), 'agent:here / agent:here', 'and the next ones go on');
+
+-- many agents that never had a task
+INSERT INTO clutch.agent_heartbeat SELECT 'agent:old' || n, 1, '2026-01-01Z' FROM generate_series(1, 1500) n;
+SELECT fixture.at(202000), clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.agent_heartbeat WHERE agent_id LIKE 'agent:old%'), 500::bigint, 'a tick removes so many signs of life');
+SELECT clutch.tick() \g /dev/null
+SELECT is(pg_temp.kept(), 'agent:here / agent:here', 'and the next one goes on');
 SELECT * FROM finish();
