@@ -248,6 +248,19 @@ worker_job_failed(Job *job)
 	job->at = GetCurrentTimestamp() + job->pause;
 }
 
+/*
+ * Does a step.  After a wait that was too long, the others of the step were
+ * short, but the commit may wait again, for example for others that notify:
+ * if it failed, all that the step has done would be undone.
+ */
+static void
+worker_job_step(const Job *job)
+{
+	job->step();
+	(void) set_config_option("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
 /* Runs a step in a transaction.  Returns false if it failed and is put off. */
 static bool
 worker_job_run(Job *job)
@@ -263,7 +276,7 @@ worker_job_run(Job *job)
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
 		pgstat_report_activity(STATE_RUNNING, job->what);
-		job->step();
+		worker_job_step(job);
 		CommitTransactionCommand();
 		SetUserIdAndSecContext(GetSessionUserId(), 0);
 		job->pause = 0;

@@ -10,7 +10,7 @@ use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('hints', conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_prepared_transactions = 2\n");
+my $node = new_node('hints', conf => "shared_preload_libraries = 'clutch'\nautovacuum = off\nmax_prepared_transactions = 2\nwal_level = replica\nmax_wal_senders = 1\n");
 my $worker = wait_for_worker($node, 'postgres', 'a worker');
 
 $node->safe_psql('postgres', q{
@@ -127,6 +127,30 @@ like($hint, qr/PID $worker\b/, 'but only the first of them for long, so the work
 ask_session($locker, 'ROLLBACK;');
 ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM clutch.task WHERE status = 'running'}), 'and then they are moved');
 end_session($locker);
+heard_until_end();
+
+# The waits of such a tick are short after the first one, but its commit may wait for another
+# that notifies, here for one that waits for a standby.
+my $notifier = session($node, 'postgres');
+$locker = session($node, 'postgres');
+ask_session($notifier, 'SET synchronous_commit = on;');
+$node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'}, 'clutch.notify = transaction';
+$node->reload;
+$node->safe_psql('postgres', q{SELECT clutch.send(ask('task:hurt', 'agent:slow')); SELECT count(*) FROM clutch.claim('agent:slow', 1, '1 h')});
+ask_session($locker, 'BEGIN; LOCK TABLE clutch.ready IN ACCESS EXCLUSIVE MODE;');
+$notifier->{in} .= "BEGIN; SELECT pg_logical_emit_message(true, 'a', 'b'); NOTIFY other; COMMIT;\n\\echo answered\n";
+$notifier->{out} = '';
+await('a commit that waits', sub { $notifier->{run}->pump_nb; return $node->safe_psql('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'}) eq 't'; });
+$node->safe_psql('postgres', q{BEGIN; SET LOCAL clutch.notify = off; UPDATE clutch.task SET lease_until = '2000-01-01', next_at = '2000-01-01' WHERE task_id = 'task:hurt';
+	UPDATE clutch.timer SET due = '2000-01-01' WHERE task_id = 'task:hurt';
+	SET LOCAL clutch.clock = '2000-01-01T00:00:00Z'; SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY['agent:ken'], deadline => interval '1 s')); COMMIT});
+ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $worker AND locktype = 'object' AND clock_timestamp() - waitstart > '200ms'"), 'the commit of a tick that lacks a lock waits for others');
+$node->safe_psql('postgres', "ALTER SYSTEM RESET $_") foreach qw(synchronous_commit synchronous_standby_names clutch.notify);
+$node->reload;
+$notifier->{run}->pump until $notifier->{out} =~ /^answered$/m;
+ask_session($locker, 'ROLLBACK;');
+end_session($_) foreach $locker, $notifier;
+ok($node->poll_query_until('postgres', q{SELECT status <> 'running' FROM clutch.task WHERE task_id = 'task:hurt'}), 'then all is done');
 heard_until_end();
 
 # two-phase commit: the worker does not know which listeners to wake
