@@ -79,10 +79,10 @@ participant_announce_now(void)
 /*
  * Deletes all rows of a run if it is not in the log, and returns whether there
  * were any.  Those of a transaction that has founded it since the scan began are
- * not seen here.
+ * not seen here.  spares_ours leaves those that our transaction has written.
  */
 static bool
-participant_delete_gone(Slice run_id)
+participant_delete_gone(Slice run_id, bool spares_ours)
 {
 	bool		is_gone = false;
 	TransactionId founder;
@@ -95,6 +95,8 @@ participant_delete_gone(Slice run_id)
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
+		if (spares_ours && rows_is_ours(&scan))
+			continue;
 		(void) rows_delete_if_free(TABLE_PARTICIPANT, &tid);
 		is_gone = true;
 	}
@@ -130,7 +132,7 @@ participant_settle_departures(List *departures)
 			participant_add(departure->name, departure->run_id);
 		else if (!same_run)
 		{
-			(void) participant_delete_gone(departure->run_id);
+			(void) participant_delete_gone(departure->run_id, false);
 			gone = lappend(gone, &departure->run_id);
 		}
 		last = departure;
@@ -168,10 +170,14 @@ participant_forget_events(List *departures)
 	return true;
 }
 
+/*
+ * A row of ours belongs to a message that is not in the log yet: a user's
+ * BEFORE trigger may send one itself.
+ */
 void
 participant_forget_earlier(Slice run_id)
 {
-	if (participant_delete_gone(run_id))
+	if (participant_delete_gone(run_id, true))
 		participant_announce();
 }
 
@@ -192,7 +198,7 @@ participant_forget_gone_runs(void)
 		if (!rows_next(&scan))
 			break;
 		last = rows_text_copy(&scan, Anum_participant_run_id);
-		(void) participant_delete_gone(last);
+		(void) participant_delete_gone(last, false);
 	}
 	rows_end(&scan);
 }

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(56);
+SELECT plan(57);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -286,6 +286,17 @@ SELECT clutch.finish('agent:amy', task_id) FROM clutch.claim('agent:amy') \g /de
 SELECT is(pg_temp.state('first'), 'completed', 'the events of the database are still its own');
 SELECT is((SELECT count(*) > 4 FROM clutch.events WHERE run_id = 'run:copy'), true, 'the trigger was fired');
 DROP TRIGGER copy ON clutch.events;
+
+-- ----------------------------------------------------- one that speaks first
+CREATE FUNCTION pg_temp.greet() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.send(clutch.envelope('chat.message', 'agent:ken', '{agent:ui}', run_id => 'run:greeted'));
+	RETURN NEW;
+END $$;
+CREATE TRIGGER zzz_greet BEFORE INSERT ON clutch.events FOR EACH ROW WHEN (NEW.id = 'msg_greeted') EXECUTE FUNCTION pg_temp.greet();
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:lois}', id => 'msg_greeted', run_id => 'run:greeted')) \g /dev/null
+SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.participant WHERE run_id = 'run:greeted'), 'agent:lois', 'a message that follows in the run takes no recipient from the first one');
+DROP TRIGGER zzz_greet ON clutch.events;
 RESET client_min_messages;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
