@@ -287,7 +287,7 @@ registry_check_required(Slice entry)
 			 errhint("Write it as in \"requires\" of a request, like \"skill:research\" or \"skill:research@^1.0\".")));
 }
 
-/* Without this, nothing would be required instead of something that the caller does not know. */
+/* A null entry is a value that the caller does not know, and must not mean that nothing is required. */
 static SliceList
 registry_required_argument(FunctionCallInfo fcinfo, int n)
 {

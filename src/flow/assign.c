@@ -188,7 +188,7 @@ assign_renew_failure(const Task *seen, const WaitingPlace *place, const Requirem
 
 /*
  * Ends the task if the budget of its run is used up, before it costs more.
- * What others have spent in a parent-only run, its participants are not told.
+ * The participants of a parent-only run are not told what others have spent.
  */
 static bool
 assign_end_without_budget(Task *task)

@@ -50,8 +50,8 @@ extern bool assign_making_room(Task *task, AssignMakeRoom make_room);
 extern WaitingTried assign_at_place(Task *task, const WaitingPlace *place);
 
 /*
- * Writes a routing.failure if the task, which waits at this place and is not
- * locked, could not be routed now for another reason than the last time.
+ * Writes a routing.failure if the reason why the task cannot be routed has
+ * changed since the last time.  The task waits at this place, and is not locked.
  */
 extern void assign_renew_failure(const Task *seen, const WaitingPlace *place,
 								 const Requirement *requirement, Slice request_id);

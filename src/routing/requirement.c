@@ -137,7 +137,7 @@ requirement_hash_policy(CryptoHash *hash, const MessagePolicy *policy)
 /*
  * Requests with the same digest wait behind one another, so nobody must be
  * able to make a request that no agent can do with the digest of another one.
- * That is easy with the hashes of hash tables, whatever they begin with.
+ * That is easy with the hashes of hash tables, whatever their seed is.
  */
 uint64
 requirement_digest(const Requirement *requirement)
