@@ -254,6 +254,17 @@ FROM pg_catalog.pg_constraint k
 WHERE k.connamespace = 'clutch'::regnamespace AND k.contype IN ('c', 'u')
   AND pg_catalog.obj_description(k.conrelid, 'pg_class') LIKE 'state: %' AND k.conrelid <> 'clutch.group_member'::regclass
 UNION ALL
+-- A unique index without a constraint has the same effect.  Two are ours, for the sake of their order.
+SELECT 'CONSTRAINT_ADDED', pg_catalog.format('the unique index %s of %s makes clutch fail where a row breaks it', x.indexrelid::regclass, x.indrelid::regclass) COLLATE "default",
+	   pg_catalog.format('DROP INDEX %s;', x.indexrelid::regclass) COLLATE "default"
+FROM pg_catalog.pg_index x
+JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
+WHERE i.relnamespace = 'clutch'::regnamespace AND x.indisunique AND x.indexprs IS NULL
+  AND coalesce(pg_catalog.pg_get_expr(x.indpred, x.indrelid) ~ '^[(][a-z_]+ IS NOT NULL[)]$', true)
+  AND pg_catalog.obj_description(x.indrelid, 'pg_class') LIKE 'state: %' AND x.indrelid <> 'clutch.group_member'::regclass
+  AND i.relname NOT IN ('agent_heartbeat_key', 'agent_slot_key')
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = x.indexrelid)
+UNION ALL
 -- The library makes the entries of indexes, except in the log and where rows are written by SQL, and evaluates no expression.
 SELECT 'INDEX_NOT_PLAIN', pg_catalog.format('the index %s has an expression, a condition or an exclusion, so nothing can be written to %s', x.indexrelid::regclass, x.indrelid::regclass) COLLATE "default",
 	   CASE WHEN x.indisexclusion THEN pg_catalog.format('ALTER TABLE %s DROP CONSTRAINT %I;', x.indrelid::regclass, i.relname)

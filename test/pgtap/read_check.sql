@@ -155,17 +155,24 @@ ALTER TABLE clutch.step ADD CONSTRAINT apart EXCLUDE (task_id WITH =);
 ALTER TABLE clutch.task ADD CONSTRAINT few CHECK (attempt < 1000);
 ALTER TABLE clutch.question ADD CONSTRAINT one UNIQUE (task_id);
 ALTER TABLE clutch.group_member ADD CONSTRAINT few CHECK (agent_id <> 'agent:none');
+CREATE UNIQUE INDEX once ON clutch.task (run_id, request_seq);
+CREATE UNIQUE INDEX once_ended ON clutch.task (request_seq) WHERE result_seq IS NOT NULL;
+CREATE UNIQUE INDEX once_failed ON clutch.task (request_seq) WHERE status = 'failed';
+CREATE UNIQUE INDEX once_member ON clutch.group_member (agent_id);
 SELECT is((SELECT string_agg(code || ': ' || detail, E'\n' ORDER BY code, detail COLLATE "C") FROM clutch.check()),
 	E'CONSTRAINT_ADDED: the constraint few of clutch.task is not checked\n'
 	'CONSTRAINT_ADDED: the constraint one of clutch.question makes clutch fail where a row breaks it\n'
+	'CONSTRAINT_ADDED: the unique index clutch.once of clutch.task makes clutch fail where a row breaks it\n'
+	'CONSTRAINT_ADDED: the unique index clutch.once_ended of clutch.task makes clutch fail where a row breaks it\n'
 	'INDEX_NOT_PLAIN: the index clutch.apart has an expression, a condition or an exclusion, so nothing can be written to clutch.step\n'
 	'INDEX_NOT_PLAIN: the index clutch.by_name has an expression, a condition or an exclusion, so nothing can be written to clutch.task\n'
-	'INDEX_NOT_PLAIN: the index clutch.failed has an expression, a condition or an exclusion, so nothing can be written to clutch.outbox',
+	'INDEX_NOT_PLAIN: the index clutch.failed has an expression, a condition or an exclusion, so nothing can be written to clutch.outbox\n'
+	'INDEX_NOT_PLAIN: the index clutch.once_failed has an expression, a condition or an exclusion, so nothing can be written to clutch.task',
 	'indexes that clutch cannot fill and constraints of state tables, but no index of the log, of rows written by SQL, or on a column that is not null');
 SELECT throws_ok($$ SELECT fixture.ask('indexed') $$, '0A000', NULL, 'until then, nothing is requested');
 SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
 SELECT lives_ok($$ SELECT fixture.ask('indexed') $$, 'then it is');
-DROP INDEX clutch.plain, clutch.of_log, clutch.of_endpoints;
+DROP INDEX clutch.plain, clutch.of_log, clutch.of_endpoints, clutch.once_member;
 DROP TRIGGER mine ON clutch.events;
 DROP TRIGGER mine ON clutch.group_member;
 
