@@ -88,6 +88,13 @@ SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the secret %L, wh
 FROM clutch.endpoint e
 WHERE clutch.has_endpoint_secret(e.signing_secret) AND NOT clutch.has_signing_secret(e.signing_secret)
 UNION ALL
+-- Whoever may use the endpoint can call tools there, although nobody is registered under that name.
+SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s serves %s, which is not registered, so no task is given to it', e.name, e.serves) COLLATE "default",
+	   pg_catalog.format('Register the agent, for example with clutch.import_card, or: UPDATE clutch.endpoint SET serves = NULL WHERE name = %L;', e.name) COLLATE "default"
+FROM clutch.endpoint e
+WHERE e.serves IS NOT NULL AND e.agents = '{}'
+  AND NOT EXISTS (SELECT FROM clutch.agent_registry r WHERE r.agent_id = e.serves)
+UNION ALL
 SELECT 'ADAPTER_BROKEN', pg_catalog.format('adapter %s names the function %s(%s) that returns %s, which does not exist', a.name, f.name, f.arguments, f.result) COLLATE "default",
 	   'Create the function, or delete the row of the adapter from clutch.adapter.'
 FROM clutch.adapter a

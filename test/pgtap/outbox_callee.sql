@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(214);
+SELECT plan(216);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -23,7 +23,11 @@ INSERT INTO clutch.endpoint (name, url, adapter, serves, max_attempts, first_pau
 	('far', 'https://far.example/mcp', 'mcp', 'agent:far', 2, 10, 100, '{}'),
 	('plain', 'https://plain.example/run', 'http', 'agent:plain', 2, 10, 100, '{}'),
 	('files', 'https://files.example/mcp', 'mcp', 'agent:mcp.files', 1, 10, 100, '{agent:ken}');
-SELECT fixture.agent('far', 4, ARRAY['skill:far']), fixture.agent('plain', 4, ARRAY['skill:plain']), fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files']);
+SELECT fixture.agent('far', 4, ARRAY['skill:far']), fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files']);
+SELECT is((SELECT string_agg(c.code || ': ' || c.detail, ', ') FROM clutch.check() c), 'ENDPOINT_BROKEN: endpoint plain serves agent:plain, which is not registered, so no task is given to it',
+	'an endpoint that serves an agent which nobody has registered is reported, but none for tools');
+SELECT fixture.agent('plain', 4, ARRAY['skill:plain']);
+SELECT is_empty($$SELECT * FROM clutch.check()$$, 'until it is registered');
 
 -- ------------------------------------------------------------------- a result
 SELECT fixture.ask('task:a', skill => 'skill:far');
