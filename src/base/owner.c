@@ -12,6 +12,12 @@
 #include "miscadmin.h"
 #include "utils/guc.h"
 
+static void
+owner_set(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+}
+
 OwnerCaller
 owner_begin(void)
 {
@@ -20,8 +26,10 @@ owner_begin(void)
 
 	GetUserIdAndSecContext(&caller.user, &caller.context);
 	SetUserIdAndSecContext(owner, caller.context | SECURITY_LOCAL_USERID_CHANGE);
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	owner_set("search_path", "pg_catalog, pg_temp");
+	/* a plan contains the values of its parameters, such as an envelope of others */
+	if (Debug_print_plan)
+		owner_set("debug_print_plan", "off");
 	return caller;
 }
 

@@ -28,8 +28,9 @@
 --   an agent that holds the scope joins a private run by writing into it                trust_levels
 --   the answer of an endpoint attaches an artifact of others                            outbox_callee
 --   a trigger on the log finds functions of the session, and calls them as the owner    here
+--   debug_print_plan shows what the database writes, if the log has a trigger           here
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(49);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_mallory;
 CREATE ROLE clutch_test_ken;
@@ -229,6 +230,21 @@ RESET SESSION AUTHORIZATION;
 SELECT is((SELECT string_agg(what, ', ' ORDER BY what) FROM fixture.noted WHERE who = 'clutch_test_mallory'), 'mallory as clutch_test_mallory', 'a trigger on what mallory sends calls a function of hers, with her rights');
 SELECT is((SELECT string_agg(what, ', ' ORDER BY what) FROM fixture.noted WHERE who <> 'clutch_test_mallory'), 'INSERT CHAT.SYSTEM, INSERT ROUTING.DECISION, UPDATE TASK.REQUEST', 'but none on what the database writes, with the rights of the owner, nor on what an operator erases');
 DROP TRIGGER notes ON clutch.events;
+-- What a session that lets plans be printed is shown of what the database writes: a plan has the values of its parameters.
+CREATE FUNCTION fixture.prints() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	INSERT INTO fixture.noted VALUES (current_user, NEW.type || ' ' || current_setting('debug_print_plan'));
+	RETURN NULL;
+END $$;
+CREATE TRIGGER prints AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION fixture.prints();
+TRUNCATE fixture.noted;
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SET debug_print_plan = on;
+SELECT clutch.send(fixture.asks('mallory', 'task:print', 'skill:ken', run => 'run:print')) \g /dev/null
+RESET debug_print_plan;
+RESET SESSION AUTHORIZATION;
+SELECT is((SELECT string_agg(what, ', ' ORDER BY what) FROM fixture.noted), 'routing.decision off, task.request on', 'no plan is printed of what the database writes');
+DROP TRIGGER prints ON clutch.events;
 DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga CASCADE;
 DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga;
 SELECT * FROM finish();
