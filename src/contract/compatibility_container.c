@@ -29,22 +29,35 @@ compatibility_element_facts(const Facts *facts, int index, Facts *element)
 	}
 }
 
+/* Returns how many elements have a schema of their own in one of the nodes. */
+static int
+compatibility_prefix(const List *nodes)
+{
+	int			n = 0;
+	ListCell   *cell;
+
+	foreach(cell, nodes)
+	{
+		const SchemaCheck *check = json_schema_check_of(lfirst(cell), CHECK_ITEMS);
+
+		n = check != NULL ? Max(n, check->n) : n;
+	}
+	return n;
+}
+
 static bool
 compatibility_prove_items(Proof *proof, const Facts *facts, const SchemaCheck *check)
 {
 	int64		most = compatibility_most(facts, CHECK_MAX_ITEMS);
-	int			last = check->n;
+	int			last = Max(check->n, compatibility_prefix(facts->nodes));
 	bool		proved = true;
-	ListCell   *cell;
 	int			i;
 
-	foreach(cell, facts->nodes)
-	{
-		const SchemaCheck *fact = json_schema_check_of(lfirst(cell), CHECK_ITEMS);
-
-		last = fact != NULL ? Max(last, fact->n) : last;
-	}
-	/* the element after the last one stands for all that follow */
+	/*
+	 * The element after the last one stands for all that follow.  What may be
+	 * in them is also said by schemas that need not hold.
+	 */
+	last = Max(last, compatibility_prefix(proof->place.schemas));
 	for (i = 0; i <= last && (most < 0 || i < most); i++)
 	{
 		const SchemaNode *wide = i < check->n ? check->nodes[i] : check->rest;

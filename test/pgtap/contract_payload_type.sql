@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(149);
+SELECT plan(152);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -144,6 +144,9 @@ SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (
 	('inside of what is evaluated', '{"properties": {"p": true}, "unevaluatedProperties": {"properties": {"c": true}}}', '{"properties": {"p": {"properties": {"b": {"type": "string"}}}}, "unevaluatedProperties": {"properties": {"c": true}}}', '/properties/p/properties/b/type NOT_BACKWARD'),
 	('inside of an element beside others', '{"prefixItems": [{"type": "string"}], "items": true, "contains": {"const": {"b": 1}}}', '{"prefixItems": [{"type": "string"}], "items": {"properties": {"b": {"type": "string"}}}}', '/items/properties/b/type NOT_BACKWARD'),
 	('contains inside of elements that are welcome', '{"prefixItems": [{"properties": {"c": true}}], "items": true, "contains": true, "minContains": 2}', '{"prefixItems": [{"properties": {"c": true}}], "contains": {"properties": {"b": {"type": "string"}}}}', '/contains NOT_BACKWARD'),
+	('a property of an element after those that the new version knows', '{"not": {"prefixItems": [{"required": ["a"]}, {"required": ["b"]}]}}', '{"items": {"properties": {"b": {"type": "string"}}}}', '/items/properties/b/type NOT_BACKWARD'),
+	('a property of an element of which nothing is said', '{"not": {"prefixItems": [{"required": ["a"]}, {"required": ["b"]}]}}', '{"items": {"properties": {"c": {"type": "string"}}}}', '/items/properties/c/type NOT_BACKWARD'),
+	('a property of elements that nothing names', '{"not": {"prefixItems": [{"required": ["a"]}, {"required": ["b"]}], "items": {"required": ["d"]}}}', '{"items": {"properties": {"c": {"type": "string"}}}}', 'ok'),
 	('a property of a listed object', '{"not": {"const": {"b": 1}}}', '{"properties": {"b": {"type": "string"}}}', '/properties/b/type NOT_BACKWARD'),
 	('deeper in a listed object', '{"properties": {"a": {"properties": {"c": true}}}, "not": {"enum": [{"a": {"b": 1}}]}}', '{"properties": {"a": {"properties": {"b": {"type": "string"}}}}}', '/properties/a/properties/b/type NOT_BACKWARD'),
 	('inside of an open object', '{"properties": {"a": {"type": "object"}}}', '{"properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}}', 'ok'),
