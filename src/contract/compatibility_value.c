@@ -110,9 +110,19 @@ compatibility_proves_multiple(const Facts *facts, const SchemaCheck *check)
 	return false;
 }
 
+/*
+ * Does the other schema check formats if wide does?  The vocabulary of a schema
+ * may say that it does; the setting is that of both.
+ */
+static bool
+compatibility_asserts_as_much(const SchemaNode *other, const SchemaNode *wide)
+{
+	return (wide->resource->vocabularies & ~other->resource->vocabularies & VOCABULARY_FORMAT) == 0;
+}
+
 /* Is there a fact with the same pattern, or the same format? */
 static bool
-compatibility_proves_same(const Facts *facts, const SchemaCheck *check)
+compatibility_proves_same(const Facts *facts, const SchemaNode *wide, const SchemaCheck *check)
 {
 	ListCell   *cell;
 
@@ -123,7 +133,8 @@ compatibility_proves_same(const Facts *facts, const SchemaCheck *check)
 		const SchemaCheck *fact = json_schema_check_of(lfirst(cell), check->kind);
 
 		if (fact != NULL &&
-			(check->kind == CHECK_FORMAT ? slice_equal(fact->word, check->word) :
+			(check->kind == CHECK_FORMAT ?
+			 slice_equal(fact->word, check->word) && compatibility_asserts_as_much(lfirst(cell), wide) :
 			 slice_equal(pattern_source(fact->patterns[0]), pattern_source(check->patterns[0]))))
 			return true;
 	}
@@ -143,7 +154,7 @@ compatibility_proves_unique(const Facts *facts)
 }
 
 static bool
-compatibility_follows(const Facts *facts, const SchemaCheck *check)
+compatibility_follows(const Facts *facts, const SchemaNode *wide, const SchemaCheck *check)
 {
 	int64		most;
 
@@ -172,7 +183,7 @@ compatibility_follows(const Facts *facts, const SchemaCheck *check)
 		case CHECK_UNIQUE_ITEMS:
 			return compatibility_proves_unique(facts);
 		default:
-			return compatibility_proves_same(facts, check);
+			return compatibility_proves_same(facts, wide, check);
 	}
 }
 
@@ -188,7 +199,7 @@ compatibility_prove_value(Proof *proof, const Facts *facts, const SchemaNode *wi
 	const char *keyword = keywords[check->kind];
 
 	return (facts->types & compatibility_concerns(check->kind)) == 0 ||
-		compatibility_follows(facts, check) ||
+		compatibility_follows(facts, wide, check) ||
 		compatibility_refuse(proof, wide, keyword,
 							 "\"%s\" may refuse what the other version allows.", keyword);
 }

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(152);
+SELECT plan(155);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -152,6 +152,11 @@ SELECT is(pg_temp.said(a::jsonb, b::jsonb), wanted, 'backward: ' || name) FROM (
 	('inside of an open object', '{"properties": {"a": {"type": "object"}}}', '{"properties": {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}}', 'ok'),
 	('an optional property in one of several kinds', '{"oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}}}]}', '{"oneOf": [{"properties": {"k": {"const": 1}, "n": {"type": "string"}}}, {"properties": {"k": {"const": 2}}}]}', 'ok'),
 	('another kind has it already', '{"oneOf": [{"properties": {"k": {"const": 1}}}, {"properties": {"k": {"const": 2}, "n": {"type": "null"}}}]}', '{"oneOf": [{"properties": {"k": {"const": 1}, "n": {"type": "string"}}}, {"properties": {"k": {"const": 2}, "n": {"type": "null"}}}]}', '/oneOf NOT_BACKWARD')) x(name, a, b, wanted);
+SELECT clutch.register_schema('test.asserts', '{"$id": "urn:asserts", "$vocabulary": {"https://json-schema.org/draft/2020-12/vocab/core": true, "https://json-schema.org/draft/2020-12/vocab/format-assertion": true}}') \g /dev/null
+SELECT is(pg_temp.said(a, b), wanted, 'backward: ' || name) FROM (VALUES
+	('a format that is asserted from now on', '{"format": "date"}'::jsonb, '{"format": "date", "$schema": "urn:asserts"}'::jsonb, '/format NOT_BACKWARD'),
+	('one that is asserted as before', '{"format": "date", "$schema": "urn:asserts"}', '{"format": "date", "$schema": "urn:asserts", "title": "t"}', 'ok'),
+	('one that is not asserted any more', '{"format": "date", "$schema": "urn:asserts"}', '{"format": "date"}', 'ok')) x(name, a, b, wanted);
 SELECT is(pg_temp.said('{"required": ["a"]}', '{"required": ["a", "b"]}', 'forward'), 'ok', 'forward: required added');
 SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a"]}', 'forward'), '/required NOT_FORWARD', 'forward: required removed');
 SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a", "c"]}', 'full'), '/required NOT_BACKWARD, /required NOT_FORWARD', 'full: both ways');
