@@ -54,7 +54,7 @@ compatibility_types(SchemaNode *node)
 		else if (check->kind == CHECK_ENUM || check->kind == CHECK_CONST ||
 				 check->kind == CHECK_ANY_OF || check->kind == CHECK_ONE_OF)
 			types &= compatibility_types_of_some(check);
-		else if (check->kind == CHECK_REF)
+		else if (check->kind == CHECK_REF || check->kind == CHECK_DYNAMIC_REF)
 			types &= compatibility_types(check->rest);
 		for (j = 0; check->kind == CHECK_ALL_OF && j < check->n; j++)
 			types &= compatibility_types(check->nodes[j]);
@@ -85,7 +85,7 @@ compatibility_add_node(Facts *facts, SchemaNode *node)
 	{
 		SchemaCheck *check = &node->checks[i];
 
-		if (check->kind == CHECK_REF || (check->kind == CHECK_DYNAMIC_REF && !slice_present(check->anchor)))
+		if (check->kind == CHECK_REF || check->kind == CHECK_DYNAMIC_REF)
 			compatibility_add_node(facts, check->rest);
 		for (j = 0; check->kind == CHECK_ALL_OF && j < check->n; j++)
 			compatibility_add_node(facts, check->nodes[j]);
@@ -365,6 +365,16 @@ compatibility_check(const JsonSchema *narrow, const JsonSchema *wide, const char
 	Facts		facts = compatibility_facts_of(narrow->root);
 	int			before = list->n;
 
+	/*
+	 * what a $dynamicRef refers to depends on how it was reached, so nothing
+	 * that is proved of its schema in one place holds in another
+	 */
+	if (narrow->is_dynamic || wide->is_dynamic)
+	{
+		(void) compatibility_refuse(&proof, wide->root, NULL,
+									"Where a \"$dynamicRef\" leads is decided by a dynamic anchor, so the two versions cannot be compared.");
+		return;
+	}
 	if (compatibility_prove(&proof, &facts, wide->root))
 		return;
 	/* what fails only in one of several cases has no keyword of its own */

@@ -259,6 +259,7 @@ compatibility_prove_inside(Proof *proof, const Facts *facts, const SchemaNode *w
 				compatibility_prove_dependent_schemas(proof, facts, check);
 			return true;
 		case CHECK_REF:
+		case CHECK_DYNAMIC_REF:
 			*proved = compatibility_prove(proof, facts, check->rest);
 			return true;
 		case CHECK_ALL_OF:
@@ -275,7 +276,7 @@ static bool
 compatibility_prove_alone(Proof *proof, const Facts *facts, const SchemaNode *wide,
 						  const SchemaCheck *check)
 {
-	uint32		concerned = check->kind >= CHECK_DYNAMIC_REF && check->kind <= CHECK_IF ? SCHEMA_ANY :
+	uint32		concerned = check->kind >= CHECK_ANY_OF && check->kind <= CHECK_IF ? SCHEMA_ANY :
 		check->kind == CHECK_CONTAINS || check->kind == CHECK_UNEVALUATED_ITEMS ? SCHEMA_ARRAY :
 		SCHEMA_OBJECT;
 
@@ -305,12 +306,7 @@ compatibility_prove_alone(Proof *proof, const Facts *facts, const SchemaNode *wi
 		case CHECK_UNEVALUATED_PROPERTIES:
 			return compatibility_prove_unevaluated(proof, facts, wide, check);
 		default:
-			/*
-			 * which schema a $dynamicRef refers to depends on how it was
-			 * reached
-			 */
-			return check->kind == CHECK_DYNAMIC_REF && !slice_present(check->anchor) &&
-				compatibility_try(proof, facts, check->rest);
+			return false;
 	}
 }
 

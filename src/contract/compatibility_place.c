@@ -159,12 +159,10 @@ compatibility_welcomes(const SchemaNode *node)
 {
 	const SchemaCheck *check = json_schema_check_of(node, CHECK_PROPERTIES);
 	const SchemaCheck *others = json_schema_check_of(node, CHECK_UNEVALUATED_PROPERTIES);
-	const SchemaCheck *dynamic = json_schema_check_of(node, CHECK_DYNAMIC_REF);
 
 	return compatibility_lists_containers(node) ||
 		(check != NULL && check->rest != NULL && !check->rest->never) ||
-		(others != NULL && !others->rest->never) ||
-		(dynamic != NULL && slice_present(dynamic->anchor));
+		(others != NULL && !others->rest->never);
 }
 
 /* Visits the texts that a schema lists, which is that of names. */

@@ -138,7 +138,7 @@ payload_type_compare(const Registration *r, const PayloadTypeRow *newest)
 	ProblemList *list = problem_list();
 	JsonSchema *old;
 
-	if (r->compatibility == COMPATIBLE_NONE)
+	if (r->compatibility == COMPATIBLE_NONE || payload_type_is_same(newest, r->document))
 		return;
 	old = json_schema_compile(newest->schema, payload_type_uri(newest->name, newest->version),
 							  payload_type_find_document, CurrentMemoryContext, list);

@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(155);
+SELECT plan(160);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -157,6 +157,16 @@ SELECT is(pg_temp.said(a, b), wanted, 'backward: ' || name) FROM (VALUES
 	('a format that is asserted from now on', '{"format": "date"}'::jsonb, '{"format": "date", "$schema": "urn:asserts"}'::jsonb, '/format NOT_BACKWARD'),
 	('one that is asserted as before', '{"format": "date", "$schema": "urn:asserts"}', '{"format": "date", "$schema": "urn:asserts", "title": "t"}', 'ok'),
 	('one that is not asserted any more', '{"format": "date", "$schema": "urn:asserts"}', '{"format": "date"}', 'ok')) x(name, a, b, wanted);
+-- A dynamic anchor around a schema decides what is in it, whatever its own anchor says.
+SELECT '{"$id": "urn:around", "$ref": "urn:inside", "$defs": {"node": {"$dynamicAnchor": "node", "type": "string"}, "inside": {"$id": "urn:inside", "properties": {"x": {"$dynamicRef": "#node"}}, "$defs": {"node": {"$dynamicAnchor": "node"}}}}}' AS around,
+	'{"$id": "urn:wood", "$dynamicAnchor": "node", "$ref": "urn:tree", "properties": {"d": {"properties": {"e": {"type": ["string", "integer"]}}}}, "$defs": {"tree": {"$id": "urn:tree", "$dynamicAnchor": "node", "properties": {"c": {"$dynamicRef": "#node"}, "d": {"properties": {"f": {"type": "string"}}}}}}}' AS wood \gset
+SELECT is(pg_temp.said(a, b), wanted, 'backward: ' || name) FROM (VALUES
+	('a listed value that a dynamic anchor refuses', '{"properties": {"x": {"const": 5}}, "additionalProperties": true}'::jsonb, :'around'::jsonb, ' NOT_BACKWARD'),
+	('a property that is named behind a dynamic anchor', :'wood', '{"properties": {"c": {"properties": {"d": {"properties": {"e": {"type": "string"}}}}}}}', ' NOT_BACKWARD'),
+	('a $dynamicRef without a dynamic anchor', '{"$dynamicRef": "#/$defs/a", "$defs": {"a": {"type": "string"}}}', '{"$dynamicRef": "#/$defs/a", "$defs": {"a": {"type": ["string", "null"]}}}', 'ok'),
+	('one that is narrowed', '{"$dynamicRef": "#/$defs/a", "$defs": {"a": {"type": ["string", "null"]}}}', '{"$dynamicRef": "#/$defs/a", "$defs": {"a": {"type": "string"}}}', '/$defs/a/type NOT_BACKWARD')) x(name, a, b, wanted);
+SELECT is(clutch.register_schema('json_schema.draft_2020_12', clutch.schema_of('json_schema.draft_2020_12'), enforce => 'off'), 2, 'a schema may take its own place, whatever it refers to');
+DELETE FROM clutch.payload_type WHERE payload_type = 'json_schema.draft_2020_12' AND NOT builtin;
 SELECT is(pg_temp.said('{"required": ["a"]}', '{"required": ["a", "b"]}', 'forward'), 'ok', 'forward: required added');
 SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a"]}', 'forward'), '/required NOT_FORWARD', 'forward: required removed');
 SELECT is(pg_temp.said('{"required": ["a", "b"]}', '{"required": ["a", "c"]}', 'full'), '/required NOT_BACKWARD, /required NOT_FORWARD', 'full: both ways');
