@@ -25,7 +25,8 @@ typedef struct Redaction
 
 struct Excuses
 {
-	SeqRange   *pruned;			/* in ascending order, once all have been read */
+	SeqRange   *pruned;			/* in ascending order, and apart from each
+								 * other, once all have been read */
 	int			npruned;
 	int			pruned_room;
 	Redaction  *redacted;		/* by seq, once all have been read */
@@ -148,6 +149,29 @@ excuse_compare_ranges(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * An event that was restored after it was pruned may have been pruned again, so
+ * ranges may overlap.
+ */
+static void
+excuse_join_ranges(Excuses *excuses)
+{
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < excuses->npruned; i++)
+	{
+		const SeqRange *range = &excuses->pruned[i];
+		SeqRange   *last = n > 0 ? &excuses->pruned[n - 1] : NULL;
+
+		if (last != NULL && range->from <= last->to)
+			last->to = Max(last->to, range->to);
+		else
+			excuses->pruned[n++] = *range;
+	}
+	excuses->npruned = n;
+}
+
 static int
 excuse_compare_redactions(const void *a, const void *b)
 {
@@ -175,13 +199,13 @@ excuse_read(RowSnapshot which)
 	}
 	rows_end(&scan);
 	qsort(excuses->pruned, excuses->npruned, sizeof(SeqRange), excuse_compare_ranges);
+	excuse_join_ranges(excuses);
 	qsort(excuses->redacted, excuses->nredacted, sizeof(Redaction), excuse_compare_redactions);
 	return excuses;
 }
 
 /* ----------------------------------------------------------------- searching */
 
-/* An event is pruned only once, so the ranges do not overlap. */
 bool
 excuse_has_pruned(const Excuses *excuses, int64 seq)
 {

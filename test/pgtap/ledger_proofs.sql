@@ -3,7 +3,7 @@
 -- changed, deleted, moved or inserted behind the back of the database is found.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
-SELECT plan(86);
+SELECT plan(89);
 
 -- however slow the machine is, no tick declares an agent lost, which would be an event more
 SELECT set_config('clutch.notify', 'off', false), set_config('clutch.seal_interval', '0', false), set_config('clutch.heartbeat_interval', '0', false),
@@ -199,11 +199,16 @@ SELECT is((SELECT first_root FROM clutch.consistency(:size_before, (SELECT max(s
 SELECT clutch.finish('agent:ken', 't1', attempt => 1) FROM clutch.claim('agent:ken') \g /dev/null
 SELECT count(pg_temp.chat(n, 'run:3')) FROM generate_series(1, 5) n \g /dev/null
 SELECT fixture.seal() \g /dev/null
+CREATE TEMP TABLE kept AS SELECT e.* FROM clutch.events e WHERE e.type = 'chat.message' AND e.run_id <> 'run:audit' AND e.seq % 2 = 0 ORDER BY e.seq LIMIT 20;
 SELECT ok(clutch.prune(clutch.now() + interval '1 h') > 1000, 'most of the log is pruned');
 SELECT is(pg_temp.found(), NULL, 'pruned events are excused');
 SELECT is((SELECT ROW(leaf_hash, leaf)::text FROM clutch.prove(:task)), ROW(:'task_hash'::bytea, NULL::bytea)::text, 'a pruned event can be proved by its hash');
 SELECT fixture.seal() \g /dev/null
 SELECT is(pg_temp.found(), NULL, 'the log is sound');
+INSERT INTO clutch.events SELECT * FROM kept;
+SELECT is(pg_temp.found(), NULL, 'also if events that were pruned are restored');
+SELECT is(clutch.prune(clutch.now() + interval '1 h'), 20::bigint, 'they are pruned again');
+SELECT is(pg_temp.found(), NULL, 'and the others are still excused');
 
 -- ------------------------------------------------------------------- forging
 SELECT count(pg_temp.chat(n, 'run:4')) FROM generate_series(1, 20) n \g /dev/null
