@@ -280,9 +280,9 @@ mcp_read_error_at(const Adapter *self, const Json *raw, const char *at, Json *en
 }
 
 static Json *
-mcp_read_error(const Adapter *self, const Json *raw, const Json *context)
+mcp_read_error(const Adapter *self, const Json *raw, const Json *context, MessageType type)
 {
-	Json	   *envelope = mcp_envelope_of_server(self, MSG_TOOL_ERROR, context);
+	Json	   *envelope = mcp_envelope_of_server(self, type, context);
 
 	mcp_read_error_at(self, raw, "/error", envelope);
 	return envelope;
@@ -422,7 +422,10 @@ mcp_read_response(const Adapter *self, const Json *raw, const Json *context)
 	if (is_result)
 		envelope = mcp_read_result(self, raw, context);
 	else if (id != NULL)
-		envelope = mcp_read_error(self, raw, context);
+		envelope = mcp_read_error(self, raw, context, MSG_TOOL_ERROR);
+	/* a server that cannot read a request does not know its ID */
+	else if (adapter_member(context, "/task_id") != NULL)
+		envelope = mcp_read_error(self, raw, context, MSG_TASK_ERROR);
 	if (envelope == NULL)
 	{
 		envelope = mcp_read_other(self, raw, is_result ? SLICE_OF("result") : SLICE_OF("error"), is_result ? "/result" : "/error",

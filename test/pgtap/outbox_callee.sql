@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(216);
+SELECT plan(220);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -59,6 +59,11 @@ SELECT fixture.ask('task:c', skill => 'skill:far', orders => '{"retry": {"max": 
 SELECT fixture.hand();
 SELECT is(fixture.answer((SELECT jsonb_build_object('jsonrpc', '2.0', 'id', body -> 'id', 'error', '{"code": -32602, "message": "no such thing"}'::jsonb) FROM handed)), 'sent', 'an error is an answer, too');
 SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:c'), 'failed INVALID_PARAMS no such thing', 'which fails the task');
+-- a server that could not read the request does not know its ID
+SELECT fixture.ask('task:unread', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}}'), 'sent', 'an error that names no request');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:unread'), 'failed PARSE_ERROR Parse error', 'fails the task, too');
 
 SELECT fixture.at(200);
 SELECT fixture.ask('task:d', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
@@ -231,6 +236,10 @@ SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.fi
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 500), 'dead', 'a tool that does not answer');
 SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error UNAVAILABLE', 'is a failure of the tool');
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', ARRAY['agent:mcp.files'], payload => '{"tool": "mcp:files", "name": "read", "args": {}}', run_id => 'run:1')) \g /dev/null
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "error": {"code": -32000, "message": "No valid session ID"}}'), 'sent', 'an error that names no call');
+SELECT is((SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}') FROM clutch.events e ORDER BY e.seq DESC LIMIT 1), 'tool.error MCP_-32000', 'is one, too');
 -- the status of a task has its questions and its result
 SELECT fixture.ask('task:handle', skill => 'skill:far');
 SELECT fixture.hand();
