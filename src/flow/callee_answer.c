@@ -199,6 +199,17 @@ callee_awaits_result(JsonbContainer *envelope)
 }
 
 /*
+ * Has the server cancelled a request with a notification?  It is a request of
+ * its own, such as a question to the user, because only the side that has made
+ * a request can cancel it in this way.
+ */
+static bool
+callee_cancels_own_request(JsonbContainer *envelope)
+{
+	return slice_is(document_get_text(callee_notes(envelope, "mcp"), "form"), "cancelled");
+}
+
+/*
  * A server of MCP that wants a user to visit a URL first fails with an error
  * that lists what is to be visited.  Returns the question that this is, or NULL
  * if the payload is that of another error.  If the question is answered, the
@@ -238,7 +249,9 @@ callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, C
 		answer->type = MSG_TASK_PROGRESS;
 		answer->payload = visit;
 	}
-	return given != MSG_TASK_RESULT || answer->is_last || !callee_awaits_result(envelope);
+	if (answer->is_last)
+		return true;
+	return !callee_cancels_own_request(envelope) && (given != MSG_TASK_RESULT || !callee_awaits_result(envelope));
 }
 
 /* The same for a document of a LangGraph server. */

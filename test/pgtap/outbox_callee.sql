@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(220);
+SELECT plan(225);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -251,6 +251,15 @@ SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta'
 SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
 SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
 SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
+-- whoever makes a request cancels it, so this is one of the server's own
+SELECT fixture.ask('task:sampling', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 9, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}', false), 'pending', 'a server that asks the model of its client');
+SELECT count(*) AS before FROM clutch.events \gset
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 9}}', false), 'pending', 'may cancel what it has asked');
+SELECT is((SELECT count(*) FROM clutch.events), :before::bigint, 'which says nothing of the task');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "42"}]}')), 'sent', 'that goes on');
+SELECT is(fixture.state('task:sampling'), 'completed agent:far 1', 'until its end');
 -- a server that asks by a request of its own is sent the response
 CREATE FUNCTION fixture.elicited(task text, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
