@@ -111,30 +111,25 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 /* -------------------------------------------------------------------- source */
 
 /*
- * Reads a source of the form "/clutch/<run>/<agent>", where %2F stands for a
+ * Splits a source of the form "/clutch/<run>/<agent>", where %2F stands for a
  * slash in the run.  Returns false if it has another form.
  */
 static bool
-http_read_source(const Adapter *self, Slice source, Json *envelope)
+http_split_source(Slice source, Slice *run, Slice *agent)
 {
-	Slice		rest = {source.s + strlen(SOURCE_PREFIX), source.len - (int) strlen(SOURCE_PREFIX)};
+	Slice		rest;
 	const char *slash;
-	Slice		run;
-	Slice		agent;
 
-	if (!slice_starts(source, SLICE_OF(SOURCE_PREFIX)))
+	if (!slice_present(source) || !slice_starts(source, SLICE_OF(SOURCE_PREFIX)))
 		return false;
+	rest = (Slice) {source.s + strlen(SOURCE_PREFIX), source.len - (int) strlen(SOURCE_PREFIX)};
 	slash = memchr(rest.s, '/', rest.len);
 	if (slash == NULL || slash == rest.s || slash == rest.s + rest.len - 1)
 		return false;
-	run = adapter_decode_header((Slice) {rest.s, slash - rest.s});
-	if (!slice_present(run))
-		run = (Slice) {rest.s, slash - rest.s};
-	agent = adapter_agent_id((Slice) {slash + 1, rest.s + rest.len - slash - 1});
-	adapter_check_identifier(self, "/source", ID_RUN, run);
-	adapter_check_identifier(self, "/source", ID_AGENT, agent);
-	json_put_text(envelope, "/run_id", run);
-	json_put_text(envelope, "/from/agent_id", agent);
+	*run = adapter_decode_header((Slice) {rest.s, slash - rest.s});
+	if (!slice_present(*run))
+		*run = (Slice) {rest.s, slash - rest.s};
+	*agent = adapter_agent_id((Slice) {slash + 1, rest.s + rest.len - slash - 1});
 	return true;
 }
 
@@ -199,11 +194,15 @@ http_read_attempt(const Adapter *self, const Json *event, Json *envelope)
  * used unchanged.
  */
 static void
-http_read_own(const Adapter *self, const Json *event, Json *envelope)
+http_read_own(const Adapter *self, const Json *event, Slice run, Slice agent, Json *envelope)
 {
 	Slice		id = adapter_require_word(self, event, "/id");
 	Slice		subject = adapter_find_word(self, event, "/subject");
 
+	adapter_check_identifier(self, "/source", ID_RUN, run);
+	adapter_check_identifier(self, "/source", ID_AGENT, agent);
+	json_put_text(envelope, "/run_id", run);
+	json_put_text(envelope, "/from/agent_id", agent);
 	adapter_check_identifier(self, "/id", ID_MESSAGE, id);
 	json_put_text(envelope, "/id", id);
 	if (slice_present(subject))
@@ -250,7 +249,11 @@ http_read_data(const Adapter *self, const Json *event, Json *envelope)
 static Json *
 http_read_event(const Adapter *self, const Json *event, const Json *notes)
 {
-	Slice		source = adapter_require_word(self, event, "/source");
+	Slice		run;
+	Slice		agent;
+	/* such a source may be longer than a word, because it consists of two */
+	bool		is_ours = http_split_source(json_get_text(event, "/source"), &run, &agent);
+	Slice		source = is_ours ? SLICE_NONE : adapter_require_word(self, event, "/source");
 	Slice		schema = adapter_find_word(self, event, "/dataschema");
 	Slice		time = adapter_find_time(self, event, "/time");
 	Json	   *envelope = http_read_type(self, event);
@@ -261,8 +264,8 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	(void) adapter_require_word(self, event, "/id");
 	adapter_rows_inbound(self, http_rows, event, envelope);
 	adapter_note_native(self, envelope, "task_id", adapter_member(event, "/subject"));
-	if (http_read_source(self, source, envelope))
-		http_read_own(self, event, envelope);
+	if (is_ours)
+		http_read_own(self, event, run, agent, envelope);
 	else
 	{
 		json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, event, "/source"));

@@ -20,12 +20,14 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 22);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 23);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
 SELECT is(e ->> 'schema_ref', NULL, 'a dataschema of others is no schema_ref') FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "dataschema": "https://a.example/s.json"}') AS e;
 SELECT is(d ->> 'source', '/clutch/run%2F5%25/ken', 'a run may have a slash') FROM fixture.native, clutch.outbound(envelope || '{"run_id": "run/5%"}', 'http') AS d WHERE name = 'chat.message';
+SELECT is((SELECT e - 'meta' FROM clutch.inbound(clutch.outbound(long, 'http'), 'http') AS e), long - 'meta', 'and so may a long run of an agent with a long name')
+FROM fixture.native, LATERAL (SELECT jsonb_set(envelope, '{run_id}', to_jsonb(repeat('/', 256))) || jsonb_build_object('from', jsonb_build_object('agent_id', rpad('agent:', 256, 'n')))) AS l(long) WHERE name = 'chat.message';
 
 SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', document)), expected, name) FROM refused;
 SELECT throws_ok($$SELECT clutch.ingest('{"headers": {"webhook-id": "1"}, "body": [{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}]}')$$, 'KL015', NULL, 'a batch of CloudEvents is passed without the request around it');
