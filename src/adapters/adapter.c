@@ -268,27 +268,31 @@ adapter_check_identifier(const Adapter *self, const char *path, IdentifierKind k
 }
 
 Slice
-adapter_find_time(const Adapter *self, const Json *raw, const char *path)
+adapter_time_of(Slice text)
 {
-	Slice		text = adapter_find_word(self, raw, path);
-	Slice		with_t;
-	Slice		in_utc;
 	TimestampTz time;
 	char	   *changed;
 
-	if (!slice_present(text) || clock_parse_rfc3339(text, &time))
+	if (clock_parse_rfc3339(text, &time))
 		return text;
 	changed = psprintf("%.*sZ", text.len, text.s);
 	if (text.len > AT_T && changed[AT_T] == ' ')
 		changed[AT_T] = 'T';
-	with_t = (Slice) {changed, text.len};
-	if (clock_parse_rfc3339(with_t, &time))
-		return with_t;
-	in_utc = slice_of_cstring(changed);
-	if (!clock_parse_rfc3339(in_utc, &time))
+	if (clock_parse_rfc3339((Slice) {changed, text.len}, &time))
+		return (Slice) {changed, text.len};
+	return clock_parse_rfc3339((Slice) {changed, text.len + 1}, &time) ? (Slice) {changed, text.len + 1} : SLICE_NONE;
+}
+
+Slice
+adapter_find_time(const Adapter *self, const Json *raw, const char *path)
+{
+	Slice		text = adapter_find_word(self, raw, path);
+	Slice		time = slice_present(text) ? adapter_time_of(text) : SLICE_NONE;
+
+	if (slice_present(text) && !slice_present(time))
 		adapter_fault(self, path, "WRONG_FORMAT", "it is %s, and must be a time like \"2026-02-01T13:20:11.123Z\"",
 					  place_quote(text));
-	return in_utc;
+	return time;
 }
 
 /* ----------------------------------------------------------------- agents */

@@ -251,11 +251,13 @@ extern Json *adapter_find_ttl(const Adapter *self, const Json *raw, const char *
 extern void adapter_check_identifier(const Adapter *self, const char *path, IdentifierKind kind, Slice text);
 
 /*
- * Returns the time at that path in RFC 3339, as "ts" requires it, or an absent
- * slice if it is missing.  A time without a zone counts as UTC, and a blank as
- * the T: programs write what isoformat() and str() of Python return.  Raises
- * adapter_fault if it is anything else.
+ * Returns the time that the text stands for in RFC 3339, as "ts" requires it, or
+ * an absent slice if it is not a time.  A time without a zone counts as UTC, and
+ * a blank as the T: programs write what isoformat() and str() of Python return.
+ * adapter_find_time does this for the text at that path, if there is one, and
+ * raises adapter_fault if it is not a time.
  */
+extern Slice adapter_time_of(Slice text);
 extern Slice adapter_find_time(const Adapter *self, const Json *raw, const char *path);
 
 /*

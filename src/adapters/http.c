@@ -377,7 +377,7 @@ http_declines(const Adapter *self, const Json *raw)
 	if (version != NULL)
 		return http_is_one(version) ? NULL : "its specversion is not \"1.0\"";
 	if (json_get_kind(raw, "/headers", JSON_OBJECT) == NULL)
-		return http_is_webhook(raw) ? NULL : "it has neither specversion nor headers, and is not {type, timestamp, data}";
+		return http_declines_webhook(raw);
 	version = http_header(raw, SLICE_OF("ce-specversion"));
 	if (version != NULL)
 		return json_is(version, JSON_TEXT) && http_attribute(version) != NULL && http_is_one(http_attribute(version)) ? NULL : "its ce-specversion is not \"1.0\"";

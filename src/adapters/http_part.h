@@ -57,8 +57,12 @@ extern Slice http_type_of(const Adapter *self, const Json *envelope);
 
 /* --------------------------------------------------------- http_webhook.c */
 
-/* Does it have the members type, timestamp and data, and no others? */
-extern bool http_is_webhook(const Json *raw);
+/*
+ * Returns NULL for the body of a webhook, which has a type, a time and data,
+ * and no other members, or a clause that says why it is none.  Many other
+ * documents have members of these names.
+ */
+extern const char *http_declines_webhook(const Json *raw);
 
 /*
  * Returns the envelope for a Standard Webhook.  The body is {type, timestamp,

@@ -10,11 +10,17 @@
 #include "adapters/http_part.h"
 #include "base/clock.h"
 
-bool
-http_is_webhook(const Json *raw)
+const char *
+http_declines_webhook(const Json *raw)
 {
-	return json_get_kind(raw, "/type", JSON_TEXT) != NULL && json_get_kind(raw, "/timestamp", JSON_TEXT) != NULL &&
-		raw->n == 2 + (json_get(raw, "/data") != NULL);
+	const Json *time = json_get_kind(raw, "/timestamp", JSON_TEXT);
+
+	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || time == NULL || raw->n != 2 + (json_get(raw, "/data") != NULL))
+		return "it has neither specversion nor headers, and is not {type, timestamp, data}";
+	if (!slice_present(adapter_time_of(time->text)))
+		return "it is not a webhook, because its timestamp is not a time like \"2026-02-01T13:20:11.123Z\"";
+	return identifier_is_valid(ID_WORD, json_get_text(raw, "/type")) ? NULL :
+		"it is not a webhook, because its type is not a word without a reserved prefix";
 }
 
 /*

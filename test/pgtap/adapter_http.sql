@@ -20,7 +20,7 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 23);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -30,6 +30,8 @@ SELECT is((SELECT e - 'meta' FROM clutch.inbound(clutch.outbound(long, 'http'), 
 FROM fixture.native, LATERAL (SELECT jsonb_set(envelope, '{run_id}', to_jsonb(repeat('/', 256))) || jsonb_build_object('from', jsonb_build_object('agent_id', rpad('agent:', 256, 'n')))) AS l(long) WHERE name = 'chat.message';
 
 SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', document)), expected, name) FROM refused;
+SELECT is(clutch.can_handle('{"type": "x.y", "timestamp": "yesterday", "data": {}}'), NULL, 'what has no time is no webhook');
+SELECT is(clutch.can_handle('{"type": "task:x", "timestamp": "2026-02-01 10:20:30", "data": {}}'), NULL, 'nor is what has no type that can be one');
 SELECT throws_ok($$SELECT clutch.ingest('{"headers": {"webhook-id": "1"}, "body": [{"specversion": "1.0", "id": "1", "source": "a", "type": "t"}]}')$$, 'KL015', NULL, 'a batch of CloudEvents is passed without the request around it');
 SELECT throws_ok($$SELECT clutch.ingest('{"headers": {"ce-specversion": "\"1.1\"", "ce-id": "1", "ce-source": "a", "ce-type": "t"}}')$$, 'KL015', NULL, 'another version of CloudEvents is not handled, quoted or not');
 SELECT throws_ok($$SELECT clutch.ingest('[]')$$, 'KL015', NULL, 'an empty batch has nothing that says whose it is');
