@@ -194,7 +194,7 @@ task_child_elsewhere(Slice task_id, Slice run_id, bool *any)
 	RowScan		scan;
 
 	*any = false;
-	task_scan_children(&scan, task_id, ROWS_LATEST);
+	task_scan_children(&scan, task_id, ROWS_DIRTY);
 	rows_start(&scan);
 	while (!slice_present(child) && rows_next(&scan))
 	{

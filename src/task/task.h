@@ -154,7 +154,8 @@ extern struct List *task_list_children(Slice task_id, RowSnapshot which);
 
 /*
  * Returns a child in another run that was requested before its parent, or an
- * absent slice.  *any is set if there are any children at all.
+ * absent slice.  *any is set if there are any children at all.  A child whose
+ * request is not committed counts, too: it has looked for its parent already.
  */
 extern Slice task_child_elsewhere(Slice task_id, Slice run_id, bool *any);
 
