@@ -67,7 +67,7 @@ with_artifacts(Jsonb *envelope, const Endpoint *endpoint, const List *references
 }
 
 static bool
-is_of_run(const Answer *answer)
+is_of_graph(const Answer *answer)
 {
 	return slice_is(answer->endpoint->adapter, "langgraph");
 }
@@ -82,7 +82,7 @@ translated(const Answer *answer, Jsonb *document)
 {
 	Jsonb	   *arguments[] = {document, callee_context(answer->call, answer->endpoint)};
 
-	if (is_of_run(answer) && answer->is_last)
+	if (is_of_graph(answer) && answer->is_last)
 	{
 		Json	   *context = json_read(arguments[1]);
 
@@ -123,8 +123,8 @@ translate_response(void *arg)
 	foreach(cell, all)
 		if (!callee_passes_over(answer->endpoint, lfirst(cell)))
 			answer->envelopes = lappend(answer->envelopes, lfirst(cell));
-	/* pieces of messages are left out of a stream of LangGraph, and nothing is wrong with that */
-	answer->said = is_of_run(answer) && !answer->is_last;
+	/* pieces of messages are left out, and nothing is wrong with that */
+	answer->said = endpoint_tells_run(answer->endpoint) && !answer->is_last;
 }
 
 /*

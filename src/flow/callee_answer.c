@@ -97,12 +97,13 @@ bool
 callee_passes_over(const Endpoint *endpoint, Jsonb *document)
 {
 	bool		is_call = slice_is(document_get_text(&document->root, "type"), message_type_name(MSG_TOOL_CALL));
-	JsonbContainer *notes = callee_notes(&document->root, "langgraph");
+	JsonbContainer *notes;
 	bool		is_stub;
 
 	/* for the others, it is the stub of the call that was sent */
-	if (!slice_is(endpoint->adapter, "langgraph"))
+	if (!endpoint_tells_run(endpoint))
 		return is_call;
+	notes = callee_notes(&document->root, slice_cstring(endpoint->adapter));
 	return (document_get_bool(notes, "stub", &is_stub) && is_stub) || (is_call && slice_present(document_get_text(notes, "part_of")));
 }
 
@@ -254,6 +255,25 @@ callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, C
 	return !callee_cancels_own_request(envelope) && (given != MSG_TASK_RESULT || !callee_awaits_result(envelope));
 }
 
+/*
+ * The same for an event of a crew or flow of crewAI, of which all may be
+ * reported.  What becomes of its tasks, its steps and its tools is progress: it
+ * ends with the crew or flow itself, or with the last event.
+ */
+static void
+callee_read_crew(const Call *call, JsonbContainer *envelope, MessageType given, CalleeAnswer *answer)
+{
+	JsonbContainer *native = document_get_container(callee_notes(envelope, "crewai"), "native");
+	JsonbValue	task;
+	bool		is_of_task = native != NULL && document_get(native, "task_id", &task);
+	bool		is_of_tool = given == MSG_TOOL_CALL || given == MSG_TOOL_RESULT || given == MSG_TOOL_ERROR;
+
+	if (answer->is_last || call->kind == CALL_TOOL ? given != MSG_TOOL_CALL : !is_of_task && !is_of_tool)
+		return;
+	answer->type = MSG_TASK_PROGRESS;
+	answer->payload = callee_progress_of_run(given, answer->payload);
+}
+
 /* The same for a document of a LangGraph server. */
 static void
 callee_read_run(JsonbContainer *envelope, MessageType given, CalleeAnswer *answer)
@@ -283,6 +303,8 @@ callee_read_answer(const Call *call, const Endpoint *endpoint, Jsonb *document, 
 	answer->meta = callee_meta(document_get_container(envelope, "meta"), SLICE_NONE);
 	if (slice_is(endpoint->adapter, "langgraph"))
 		callee_read_run(envelope, given, answer);
+	else if (slice_is(endpoint->adapter, "crewai"))
+		callee_read_crew(call, envelope, given, answer);
 	if (answer->type == MSG_UNKNOWN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

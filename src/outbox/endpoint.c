@@ -270,6 +270,12 @@ endpoint_takes_cancel(const Endpoint *endpoint)
 	return slice_is(endpoint->adapter, "a2a") || slice_is(endpoint->adapter, "mcp") || slice_is(endpoint->adapter, "peer");
 }
 
+bool
+endpoint_tells_run(const Endpoint *endpoint)
+{
+	return slice_is(endpoint->adapter, "langgraph") || slice_is(endpoint->adapter, "crewai");
+}
+
 Slice
 endpoint_secret(Slice name)
 {

@@ -80,6 +80,12 @@ extern bool endpoint_allows(const Endpoint *endpoint, Slice agent_id);
 extern bool endpoint_takes_cancel(const Endpoint *endpoint);
 
 /*
+ * Does the other side tell what happens in the run that does a task?  Then the
+ * results and errors of parts of this run are not those of the task.
+ */
+extern bool endpoint_tells_run(const Endpoint *endpoint);
+
+/*
  * Returns the value of a secret, palloc'd.  Raises 42704 if there is no secret
  * of this name.  The caller must not let the value get into anything but what
  * is handed to a gateway.

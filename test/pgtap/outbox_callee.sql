@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(225);
+SELECT plan(235);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -185,6 +185,41 @@ SELECT is(fixture.state('task:l'), 'running agent:plain 1', 'which goes on until
 SELECT fixture.ask('task:m', skill => 'skill:plain', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 204), 'dead', 'but an answer without a result is none');
+
+-- ------------------------------------------------------------- a crew of crewAI
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('crew', 'https://crew.example/kickoff', 'crewai', 'agent:crew');
+SELECT fixture.agent('crew', 9, ARRAY['skill:crew']);
+CREATE FUNCTION fixture.event(type text, id text, more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('type', type, 'event_id', id, 'timestamp', '2026-02-01T10:20:30Z') || more $$;
+CREATE TABLE crewed (no integer, event jsonb);
+INSERT INTO crewed VALUES (1, fixture.event('crew_kickoff_started', 'e1', '{"inputs": {"q": 1}}')),
+	(2, fixture.event('task_started', 'e2', '{"task_id": "t1", "parent_event_id": "e1"}')),
+	(3, fixture.event('tool_usage_started', 'e3', '{"task_id": "t1", "tool_name": "search", "tool_args": {"q": 1}}')),
+	(4, fixture.event('llm_stream_chunk', 'e4', '{"chunk": "w"}')),
+	(5, fixture.event('tool_usage_finished', 'e5', '{"task_id": "t1", "started_event_id": "e3", "tool_name": "search", "output": "found"}')),
+	(6, fixture.event('task_completed', 'e6', '{"task_id": "t1", "started_event_id": "e2", "output": "first", "state": "x"}')),
+	(7, fixture.event('task_failed', 'e7', '{"task_id": "t2", "error": "no ink"}')),
+	(8, fixture.event('crew_kickoff_completed', 'e8', '{"started_event_id": "e1", "output": "the end"}'));
+CREATE FUNCTION fixture.reports(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(concat_ws(' ', e.type, e.envelope #>> '{meta,crewai,type}'), ', ' ORDER BY e.seq) FROM clutch.events e WHERE e.task_id = task AND e.from_agent = 'agent:crew' $$;
+\set told 'task.accept, task.progress crew_kickoff_started, task.progress task_started, task.progress tool_usage_started, task.progress tool_usage_finished, task.progress task_completed, task.progress task_failed, task.result crew_kickoff_completed'
+SELECT fixture.ask('task:crew' || n, skill => 'skill:crew') FROM generate_series(1, 3) AS n;
+SELECT fixture.hand();
+SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 200, response => (SELECT jsonb_agg(c.event ORDER BY c.no) FROM crewed c)), ' ') FROM handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:crew1'), 'sent', 'a crew may answer with all its events');
+SELECT is(fixture.reports('task:crew1'), :'told', 'its tasks and tools are progress, also those that fail');
+SELECT is((SELECT payload ->> 'output' FROM clutch.result('task:crew1')), 'the end', 'and the crew has the result');
+SELECT is((SELECT e.envelope -> 'payload' FROM clutch.events e WHERE e.task_id = 'task:crew1' AND e.envelope #>> '{meta,crewai,type}' = 'task_completed'), '{"data": {"state": "x", "output": "first"}}', 'the result of one of them is no order');
+SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 200, response => c.event, is_last => c.no = 8), ' ' ORDER BY c.no) FROM crewed c, handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:crew2'),
+	'pending pending pending pending pending pending pending sent', 'or report them one by one');
+SELECT is(fixture.reports('task:crew2'), :'told', 'with the same outcome');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, response => c.event) FROM crewed c, handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:crew3' AND c.no = 6), 'sent', 'an answer that is one event');
+SELECT is(fixture.last('task:crew3'), 'task.result agent:crew agent:ui {"state": "x", "output": "first"}', 'is the result');
+INSERT INTO clutch.endpoint (name, url, adapter, serves, agents) VALUES ('shelf', 'https://shelf.example/tool', 'crewai', 'agent:mcp.shelf', '{agent:ken}');
+SELECT fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files', 'tool:shelf']);
+SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:ken}', '{"tool": "mcp:shelf/search", "args": {}}', task_id => 'task:shelf', run_id => 'run:shelf')) \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 200, response => c.event, is_last => false), ' ' ORDER BY c.no) FROM crewed c, handed h WHERE c.no IN (3, 5)), 'pending sent', 'a tool behind such an endpoint answers as others do');
+SELECT is(fixture.last('task:shelf'), 'tool.result agent:mcp.shelf agent:ken {"output": "found", "tool_name": "search"}', 'with its result');
 
 -- ----------------------------------------------------------------------- A2A
 INSERT INTO clutch.endpoint (name, url, adapter, serves, patience_s) VALUES ('peer', 'https://peer.example/a2a', 'a2a', 'agent:peer', 100);
