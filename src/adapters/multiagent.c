@@ -18,6 +18,8 @@
 
 #include "adapters/multiagent_part.h"
 
+#include "base/number.h"
+
 #define PROTOCOL	"multiagent-1.0"
 
 /* members that are always translated */
@@ -224,6 +226,16 @@ multiagent_stub(const Adapter *self, const Json *raw, const Json *envelope)
 
 /* -------------------------------------------------------------------- inbound */
 
+/* Any number that an envelope may have as a usage is allowed, because such an envelope becomes a message, too. */
+static void
+multiagent_check_tokens(const Adapter *self, const Json *raw, const char *path)
+{
+	const Json *tokens = adapter_find(self, raw, path, JSON_NUMBER);
+
+	if (tokens != NULL && number_is_negative(tokens->number))
+		adapter_fault(self, path, "NUMBER_OUT_OF_RANGE", "it is negative, and must be 0 or more");
+}
+
 static void
 multiagent_check(const Adapter *self, const Json *raw)
 {
@@ -235,8 +247,8 @@ multiagent_check(const Adapter *self, const Json *raw)
 	if (adapter_find(self, raw, "/content", JSON_OBJECT) == NULL)
 		adapter_fault(self, "/content", "REQUIRED", "it is missing");
 	(void) adapter_require_word(self, raw, "/content/type");
-	(void) adapter_find_whole(self, raw, "/trace/cost/input_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
-	(void) adapter_find_whole(self, raw, "/trace/cost/output_tokens", 0, PG_INT64_MAX, "a whole number from 0 on");
+	multiagent_check_tokens(self, raw, "/trace/cost/input_tokens");
+	multiagent_check_tokens(self, raw, "/trace/cost/output_tokens");
 }
 
 static void

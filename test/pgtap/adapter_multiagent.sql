@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter multiagent
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 28);
+SELECT plan((SELECT count(*)::int FROM outcome) + 32);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -94,4 +94,13 @@ FROM unnest('{json,tool_result}'::text[]) AS content, LATERAL clutch.inbound(jso
 -- a message of LangGraph has type and content, too, but none names another protocol
 SELECT is(clutch.can_handle('{"protocol": "multiagent-1.0", "type": "ai", "content": {"type": "text"}, "role": "agent", "intent": "plan", "task": "t"}'), 'multiagent',
 	'the protocol that a document names comes before its form');
+
+-- any count of tokens that an envelope may have
+SELECT is(jsonb_build_array(e #> '{meta,clutch,usage,input_tokens}', clutch.outbound(e, 'multiagent') = d), jsonb_build_array(n, true), 'a message that has cost ' || n || ' tokens')
+FROM unnest('{4611686018427387904,0.5}'::numeric[]) AS n, LATERAL (SELECT jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent', '{"id": "wren"}'::jsonb, 'timestamp', '2026-11-22T10:00:00Z',
+	'intent', 'plan', 'task', 't', 'content', '{"type": "text", "text": "x"}'::jsonb, 'trace', jsonb_build_object('id', 't2', 'cost', jsonb_build_object('input_tokens', n)))) AS v(d), LATERAL clutch.inbound(d) AS e;
+SELECT is(fixture.carries(envelope || '{"meta": {"clutch": {"usage": {"input_tokens": 0.5, "cost": 1}}}}', 'multiagent'), 'the same', 'a part of a token that never was foreign is kept')
+FROM fixture.native WHERE name = 'task.progress';
+SELECT is(fixture.fault($$SELECT clutch.inbound('{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "wren"}, "intent": "plan", "task": "t", "content": {"type": "text"}, "trace": {"cost": {"output_tokens": -1}}}')$$),
+	'KL014 NUMBER_OUT_OF_RANGE /trace/cost/output_tokens', 'but not less than none');
 SELECT * FROM finish();
