@@ -9,7 +9,6 @@
 
 #include "adapters/model.h"
 #include "adapters/multiagent.h"
-#include "adapters/translation.h"
 #include "api/result.h"
 #include "base/query.h"
 #include "protocol/limits.h"
@@ -49,7 +48,8 @@ clutch_prompt(PG_FUNCTION_ARGS)
 	envelope_read_admitted(document, &envelope, list);
 	if (list->n > 0)
 		problem_raise(list, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
-	message = translation_outbound(&multiagent_adapter, json_read(document));
+	/* only its intent is needed, so it does not matter whether the message could be read again */
+	message = multiagent_adapter.outbound(&multiagent_adapter, json_read(document));
 	PG_RETURN_JSONB_P(json_write(model_prompt(family, json_get_text(message, "/intent"), rendering_of(&envelope))));
 }
 

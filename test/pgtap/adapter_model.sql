@@ -1,6 +1,6 @@
 -- What language models are asked, and what they say (spec 001, adapters).
 \ir ../fixtures/tap.sql
-SELECT plan(73);
+SELECT plan(75);
 CREATE EXTENSION IF NOT EXISTS clutch;
 
 CREATE TEMP TABLE request AS SELECT clutch.envelope(type => 'task.request', from_agent => 'agent:ui', to_agents => '{agent:orchestrator}',
@@ -133,4 +133,8 @@ FROM (VALUES ('{"content": [], "stop_reason": "refusal"}'::jsonb, 'claude', 'ref
 
 SELECT throws_ok(format('SELECT clutch.from_model(%L, %L)', raw, family), code, NULL, said) FROM (VALUES
 	('"x"', 'llama', '22023', 'there is no such family'), ('{}', 'claude', 'KL014', 'an empty answer says nothing')) AS v(raw, family, code, said);
+
+-- a prompt needs nothing of the message but its intent
+SELECT matches(clutch.prompt(clutch.envelope(type, 'agent:ui', payload => '{"a": 1}') || jsonb_build_object('meta', meta), 'claude') #>> '{messages,0,content}', '^.INTENT:' || intent, 'a prompt about an envelope that would be no valid message: ' || type)
+FROM (VALUES ('chat.message', '{"clutch": {"reply_to": "msg\n1"}}'::jsonb, 'summarize'), ('task.progress', '{"clutch": {"reply_to": "msg\n1"}, "multiagent": {"native": {"id": {}}}}', 'reflect')) AS v(type, meta, intent);
 SELECT * FROM finish();
