@@ -50,6 +50,7 @@ static const struct
 	{"method_execution_started", CREWAI_METHOD, MSG_TASK_ACCEPT},
 	{"method_execution_finished", CREWAI_METHOD, MSG_TASK_RESULT},
 	{"method_execution_failed", CREWAI_METHOD, MSG_TASK_ERROR},
+	{"method_execution_paused", CREWAI_METHOD, MSG_TASK_PROGRESS},
 	{"tool_usage_started", CREWAI_TOOL, MSG_TOOL_CALL},
 	{"tool_usage_finished", CREWAI_TOOL, MSG_TOOL_RESULT},
 	{"tool_usage_error", CREWAI_TOOL, MSG_TOOL_ERROR},
@@ -76,7 +77,8 @@ crewai_row(Slice type)
 static bool
 crewai_asks(Slice type)
 {
-	return slice_is(type, "human_feedback_requested") || slice_is(type, "flow_input_requested") || slice_is(type, "flow_paused");
+	return slice_is(type, "human_feedback_requested") || slice_is(type, "flow_input_requested") ||
+		slice_is(type, "flow_paused") || slice_is(type, "method_execution_paused");
 }
 
 static const char *
@@ -195,7 +197,8 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 		adapter_note_native(self, envelope, "run_id", begun);
 		adapter_note_native(self, envelope, "task_id", begun);
 	}
-	if (subject == CREWAI_METHOD)
+	/* that a step pauses says nothing of a step if it does not name the event that has begun it */
+	if (subject == CREWAI_METHOD && (started != NULL || adapter_type(envelope) != MSG_TASK_PROGRESS))
 		adapter_note_native(self, envelope, "task_id", begun);
 	if (subject != CREWAI_RUN && subject != CREWAI_METHOD && task != NULL)
 		adapter_note_native(self, envelope, "task_id", task);

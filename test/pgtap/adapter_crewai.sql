@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 21);
+SELECT plan((SELECT count(*)::int FROM outcome) + 24);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -35,6 +35,20 @@ SELECT is((SELECT payload ->> 'result' FROM clutch.result('task:flow')), 'the en
 SELECT is(e ->> 'type', 'task.error', 'an end that names no beginning is that of the task') FROM clutch.inbound(pg_temp.event('flow_failed', 'f3', '{"parent_event_id": "f1", "error": "no ink"}'), 'crewai', '{"agent_id": "agent:fred", "task_id": "task:flow"}') AS e;
 SELECT is(clutch.outbound(e, 'crewai'), d, 'the end of a crew within a flow comes back')
 FROM (VALUES (pg_temp.event('crew_kickoff_failed', 'c9', '{"parent_event_id": "m1", "started_event_id": "c8", "error": "no key"}'))) AS v(d), LATERAL clutch.inbound(d, 'crewai', '{"task_id": "task:flow"}') AS e;
+
+-- a flow that waits for a human
+SELECT fixture.ask('task:pauses', 'agent:fred');
+SELECT FROM clutch.claim('agent:fred', lease => '1 h');
+CREATE TABLE paused AS SELECT d.no, r.seq FROM (VALUES
+	(1, pg_temp.event('flow_started', 'p1')),
+	(2, pg_temp.event('method_execution_started', 'p2', '{"parent_event_id": "p1"}')),
+	(3, pg_temp.event('method_execution_paused', 'p3', '{"parent_event_id": "p1", "started_event_id": "p2", "state": {"id": "s"}, "message": "Good?"}')),
+	(4, pg_temp.event('flow_paused', 'p4', '{"started_event_id": "p1", "state": {"id": "s"}, "message": "Good?"}'))) AS d(no, document),
+	LATERAL clutch.ingest(d.document, 'crewai', '{"agent_id": "agent:fred", "task_id": "task:pauses"}') AS r;
+SELECT is((SELECT string_agg(t.status, ' ' ORDER BY t.parent_task_id NULLS FIRST) FROM clutch.tasks t WHERE 'task:pauses' IN (t.task_id, t.parent_task_id)), 'input_required input_required', 'a step that is paused asks, and so does its flow');
+SELECT is((SELECT e.envelope #>> '{payload,event,message}' FROM paused p JOIN clutch.events e USING (seq) WHERE p.no = 3), 'Good?', 'with the question');
+SELECT is((SELECT string_agg(concat_ws(' ', e ->> 'type', e ->> 'task_id'), ', ') FROM clutch.inbound(pg_temp.event('method_execution_paused', 'p5', '{"state": {}, "message": "Good?"}'), 'crewai', '{"agent_id": "agent:fred", "task_id": "task:pauses"}') AS e),
+	'task.progress task:pauses', 'if it is not said which step it is, only the flow asks');
 
 -- a step of a flow is a task of the agent, and takes a slot
 SELECT fixture.agent('gale', 1);
