@@ -214,9 +214,9 @@ autogen_read_call(const Adapter *self, const Json *raw, int place)
 
 	(void) adapter_find(self, raw, at, JSON_OBJECT);
 	json_put(envelope, "/payload", json_new_object());
-	tooling_put_name(self, envelope, psprintf("%s/name", at), adapter_require_word(self, raw, psprintf("%s/name", at)));
+	tooling_put_name(self, envelope, psprintf("%s/name", at), tooling_require_name(self, raw, psprintf("%s/name", at)));
 	tooling_put_args(self, envelope, adapter_member(raw, psprintf("%s/arguments", at)));
-	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, psprintf("%s/id", at)));
+	adapter_note_native(self, envelope, "id", tooling_find_id(self, raw, psprintf("%s/id", at)));
 	return envelope;
 }
 
@@ -232,15 +232,19 @@ autogen_read_answer(const Adapter *self, const Json *raw, int place)
 	Json	   *envelope = autogen_begin(self, raw, failed ? MSG_TOOL_ERROR : MSG_TOOL_RESULT);
 	Json	   *found = adapter_find(self, raw, at, JSON_OBJECT);
 	Json	   *element = found != NULL ? json_copy(found) : json_new_object();
-	Slice		call = adapter_require_word(self, raw, psprintf("%s/call_id", at));
-	Slice		name = adapter_find_word(self, raw, psprintf("%s/name", at));
 	Slice		id = adapter_find_word(self, raw, "/id");
-	Json	   *stub = tooling_stub(self, json_of_text(call), psprintf("%s/name", at), slice_present(name) ? name : SLICE_OF("unknown"));
+	char	   *answer = psprintf("%.*s/%d", id.len, slice_present(id) ? id.s : "", place);
+	char	   *call_at = psprintf("%s/call_id", at);
+	Json	   *call;
+	Json	   *stub;
 
+	(void) adapter_find(self, raw, call_at, JSON_TEXT);
+	call = tooling_find_call(self, raw, call_at, slice_of_cstring(answer));
+	stub = tooling_stub(self, call, psprintf("%s/name", at), tooling_find_name(self, raw, psprintf("%s/name", at)));
 	json_put(stub, "/from", json_get(envelope, "/from"));
-	adapter_note_native(self, envelope, "reply_to", json_of_text(call));
+	adapter_note_native(self, envelope, "reply_to", call);
 	if (slice_present(id))
-		adapter_note_native(self, envelope, "id", json_of_cstring(psprintf("%.*s/%.*s", id.len, id.s, call.len, call.s)));
+		adapter_note_native(self, envelope, "id", json_of_cstring(psprintf("%.*s/%.*s", id.len, id.s, call->text.len, call->text.s)));
 	(void) json_take(element, "/is_error");
 	(void) json_take(element, "/call_id");
 	if (failed)

@@ -242,7 +242,7 @@ crewai_put_payload(const Adapter *self, const Json *raw, Json *envelope)
 		(void) json_take(payload, "/tool");
 		(void) json_take(payload, "/args");
 		json_put(envelope, "/payload", payload);
-		tooling_put_name(self, envelope, "/tool_name", adapter_require_word(self, raw, "/tool_name"));
+		tooling_put_name(self, envelope, "/tool_name", tooling_require_name(self, raw, "/tool_name"));
 		tooling_put_args(self, envelope, json_is(args, JSON_NULL) ? NULL : args);
 		return;
 	}
@@ -274,9 +274,7 @@ crewai_stub(const Adapter *self, const Json *raw, const Json *envelope, const Js
 
 	if (call != NULL)
 	{
-		Slice		name = adapter_find_word(self, raw, "/tool_name");
-
-		stub = tooling_stub(self, call, "/tool_name", slice_present(name) ? name : SLICE_OF("unknown"));
+		stub = tooling_stub(self, call, "/tool_name", tooling_find_name(self, raw, "/tool_name"));
 		json_put(stub, "/from", json_get(envelope, "/from"));
 		crewai_note_scope(self, context, stub);
 		return stub;

@@ -262,10 +262,10 @@ langgraph_read_calls(const Adapter *self, const Json *fields, const Json *of)
 		if (!json_is(calls->items[i], JSON_OBJECT))
 			adapter_fault(within, "", "WRONG_TYPE", "it must be an object");
 		json_put(envelope, "/payload", json_new_object());
-		tooling_put_name(within, envelope, "/name", adapter_require_word(within, calls->items[i], "/name"));
+		tooling_put_name(within, envelope, "/name", tooling_require_name(within, calls->items[i], "/name"));
 		tooling_put_args(within, envelope, adapter_member(calls->items[i], "/args"));
-		json_put(envelope, "/payload/call_id", adapter_find_name(within, calls->items[i], "/id"));
-		adapter_note_native(within, envelope, "id", adapter_member(calls->items[i], "/id"));
+		json_put(envelope, "/payload/call_id", tooling_find_id(within, calls->items[i], "/id"));
+		adapter_note_native(within, envelope, "id", json_get(envelope, "/payload/call_id"));
 		json_put(envelope, "/from/agent_id", json_get(of, "/from/agent_id"));
 		envelopes = lappend(envelopes, envelope);
 	}
@@ -284,13 +284,9 @@ langgraph_read_message(const Adapter *self, Json *message, const Json *metadata,
 	bool		is_tool = langgraph_is_role(message, "tool");
 	MessageType type = is_tool ? langgraph_answer_type(message) :
 		langgraph_is_role(message, "system") ? MSG_CHAT_SYSTEM : MSG_CHAT_MESSAGE;
-	Json	   *call = is_tool ? adapter_find_name(within, fields, "/tool_call_id") : NULL;
-	Slice		name = is_tool ? adapter_find_word(within, fields, "/name") : SLICE_NONE;
 	Json	   *envelope = adapter_envelope(type);
 	List	   *envelopes = NIL;
 
-	if (is_tool && call == NULL)
-		adapter_fault(within, "/tool_call_id", "REQUIRED", "it is missing");
 	if (metadata != NULL)
 		langgraph_read_place(self, metadata, envelope, context, NULL, false);
 	adapter_note_native(self, envelope, "id", adapter_find_name(within, fields, "/id"));
@@ -298,7 +294,11 @@ langgraph_read_message(const Adapter *self, Json *message, const Json *metadata,
 		langgraph_put_message(self, envelope, message);
 	else
 	{
-		envelopes = list_make1(tooling_stub(within, call, "/name", slice_present(name) ? name : SLICE_OF("unknown")));
+		Slice		name = tooling_find_name(within, fields, "/name");
+		Slice		id = json_get_text(fields, "/id");
+		Json	   *call = tooling_find_call(within, fields, "/tool_call_id", slice_present(id) ? id : name);
+
+		envelopes = list_make1(tooling_stub(within, call, "/name", name));
 		json_put(linitial(envelopes), "/from/agent_id", json_get(envelope, "/from/agent_id"));
 		adapter_note_native(self, envelope, "reply_to", call);
 		langgraph_put_answer(self, envelope, message);

@@ -33,6 +33,45 @@ tooling_name(const Json *envelope)
 	return (Slice) {tool.s + prefix, tool.len - prefix};
 }
 
+static bool
+tooling_is_empty(const Json *raw, const char *path)
+{
+	const Json *member = json_get_kind(raw, path, JSON_TEXT);
+
+	return member != NULL && member->text.len == 0;
+}
+
+Slice
+tooling_find_name(const Adapter *self, const Json *raw, const char *path)
+{
+	Slice		name = tooling_is_empty(raw, path) ? SLICE_NONE : adapter_find_word(self, raw, path);
+
+	return slice_present(name) ? name : SLICE_OF("unknown");
+}
+
+Slice
+tooling_require_name(const Adapter *self, const Json *raw, const char *path)
+{
+	return tooling_is_empty(raw, path) ? SLICE_OF("unknown") : adapter_require_word(self, raw, path);
+}
+
+Json *
+tooling_find_id(const Adapter *self, const Json *raw, const char *path)
+{
+	return tooling_is_empty(raw, path) ? NULL : adapter_find_name(self, raw, path);
+}
+
+Json *
+tooling_find_call(const Adapter *self, const Json *raw, const char *path, Slice answer)
+{
+	Json	   *call = tooling_is_empty(raw, path) ? json_of_cstring(psprintf("call of %.*s", answer.len, answer.s)) :
+		adapter_find_name(self, raw, path);
+
+	if (call == NULL)
+		adapter_fault(self, path, "REQUIRED", "it is missing");
+	return call;
+}
+
 /*
  * Returns the object that a JSON text contains, or NULL if it does not contain
  * an object.

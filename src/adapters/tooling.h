@@ -27,6 +27,23 @@ extern void tooling_put_name(const Adapter *self, Json *envelope, const char *pa
 extern Slice tooling_name(const Json *envelope);
 
 /*
+ * Return the name of a tool in the document.  An empty one is "unknown", because
+ * frameworks report what a model has said, which may be no name.  So is a
+ * missing one, unless the name is required.
+ */
+extern Slice tooling_find_name(const Adapter *self, const Json *raw, const char *path);
+extern Slice tooling_require_name(const Adapter *self, const Json *raw, const char *path);
+
+/*
+ * Return the ID of a call; and the ID of the call that an answer names.  Some
+ * models give no IDs to their calls, and frameworks then write empty ones.  Such
+ * a call has none, and the answer names one that is made of "answer", which
+ * tells the answers apart.
+ */
+extern Json *tooling_find_id(const Adapter *self, const Json *raw, const char *path);
+extern Json *tooling_find_call(const Adapter *self, const Json *raw, const char *path, Slice answer);
+
+/*
  * Puts arguments into the payload; and the reverse.  A value that is neither
  * an object nor the text of one becomes {"input": value}; NULL becomes an
  * empty object.

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 18);
+SELECT plan((SELECT count(*)::int FROM outcome) + 23);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -33,5 +33,17 @@ SELECT is(d - 'metadata', '{"id": "msg_task.progress", "type": "UserInputRequest
 FROM fixture.native, clutch.outbound(envelope, 'autogen') AS d WHERE name = 'task.progress';
 SELECT is(fixture.carries(jsonb_set(envelope, '{payload}', payload), 'autogen'), 'the same', 'and keeps every field: ' || payload::text)
 FROM fixture.native, unnest('{"{\"state\": \"input_required\", \"content\": \"Which?\", \"deadline\": \"2026-02-02T00:00:00Z\"}", "{\"state\": \"input_required\", \"type\": 1, \"id\": [], \"metadata\": {\"clutch\": 2}, \"request_id\": 3}"}'::jsonb[]) AS payload WHERE name = 'task.progress';
+
+-- a model may give its calls no IDs, and forget the name of a tool
+CREATE TABLE nameless (no integer, d jsonb);
+INSERT INTO nameless VALUES
+	(1, '{"id": "n1", "source": "ken", "models_usage": null, "metadata": {}, "type": "ToolCallRequestEvent", "content": [{"id": "", "name": "read", "arguments": "{}"}, {"id": "", "name": "", "arguments": "{}"}]}'),
+	(2, '{"id": "n2", "source": "ken", "models_usage": null, "metadata": {}, "type": "ToolCallExecutionEvent", "content": [{"call_id": "", "name": "read", "content": "x", "is_error": false}, {"call_id": "", "name": "", "content": "no such tool", "is_error": true}]}');
+SELECT is(string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}'), ', ' ORDER BY no), 'tool.call tool:read, tool.call tool:unknown, tool.call tool:read, tool.result, tool.call tool:unknown, tool.error', 'calls without IDs, and a tool without a name')
+FROM nameless, LATERAL clutch.inbound(d, 'autogen') AS e;
+SELECT is(count(DISTINCT e ->> 'id')::int, 6, 'are different messages') FROM nameless, LATERAL clutch.inbound(d, 'autogen') AS e;
+SELECT is(clutch.outbound(e, 'autogen'), d, 'which come back') FROM nameless,
+	LATERAL (SELECT i FROM clutch.inbound(d, 'autogen') WITH ORDINALITY AS f(i, n) WHERE i #> '{meta,autogen,stub}' IS NULL ORDER BY n LIMIT 1) AS f(e);
+SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', d #- '{content,0,name}')), 'KL014 REQUIRED /content/0/name', 'but a call has a name') FROM nameless WHERE no = 1;
 
 SELECT * FROM finish();

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter crewai
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 24);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -93,6 +93,9 @@ FROM clutch.inbound(pg_temp.event('llm_call_started', 'l2', jsonb_build_object('
 -- a model has forgotten the name of the tool, or has said more than a name
 SELECT is(e #> '{payload,tool_name}', to_jsonb(name), 'a tool that was not found has any name') FROM (VALUES (''), (E'search\nfor it')) AS v(name),
 	LATERAL clutch.inbound(pg_temp.event('tool_selection_error', 's1', jsonb_build_object('tool_name', name, 'tool_args', '{}'::jsonb, 'error', 'no such tool')), 'crewai') AS e;
+
+SELECT is(string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}', CASE WHEN e #> '{meta,crewai,stub}' IS NULL THEN clutch.outbound(e, 'crewai') = d END), ', '), 'tool.call tool:unknown t, tool.call tool:unknown, tool.error t', 'nor has one that is called, if its name is empty')
+FROM unnest('{tool_usage_started,tool_usage_error}'::text[]) AS type, LATERAL (SELECT pg_temp.event(type, 's2', '{"tool_name": "", "tool_args": {}}')) AS v(d), LATERAL clutch.inbound(d, 'crewai') AS e;
 
 SELECT is(concat_ws(' ', d ->> 'type', d ->> 'error'), 'task_failed late', 'a task.timeout is a failure')
 FROM fixture.native, clutch.outbound(envelope, 'crewai') AS d WHERE name = 'task.timeout';

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter langgraph
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 45);
+SELECT plan((SELECT count(*)::int FROM outcome) + 48);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -136,5 +136,13 @@ FROM unnest('{task.request,chat.message}'::text[]) AS type,
 		payload => '{"text": "x"}') AS e,
 	LATERAL clutch.send(e) AS sent, LATERAL clutch.outbound(CASE WHEN sent.seq IS NOT NULL THEN e END, 'langgraph') AS d,
 	LATERAL clutch.ingest(d, 'langgraph', '{"seq": 3}') AS r;
+
+-- a model may give its calls no IDs, and forget the name of a tool
+SELECT is(string_agg(concat_ws(' ', e ->> 'type', e #>> '{payload,tool}'), ', '), made, 'a message with empty names: ' || (d ->> 'type'))
+FROM (VALUES ('{"type": "ai", "content": "", "id": "a1", "tool_calls": [{"name": "read", "args": {}, "id": ""}, {"name": "", "args": {}, "id": ""}]}'::jsonb, 'chat.message, tool.call tool:read, tool.call tool:unknown'),
+	('{"type": "tool", "content": "no such tool", "id": "t1", "tool_call_id": "", "name": ""}', 'tool.call tool:unknown, tool.result'),
+	('{"type": "tool", "content": "no such tool", "tool_call_id": "", "name": "read", "status": "error"}', 'tool.call tool:read, tool.error')) AS v(d, made),
+	LATERAL clutch.inbound(d, 'langgraph') AS e, LATERAL (SELECT true WHERE e #> '{meta,langgraph,stub}' IS NOT NULL OR e #> '{meta,langgraph,part_of}' IS NOT NULL OR clutch.outbound(e, 'langgraph') = d) AS back
+GROUP BY d, made;
 
 SELECT * FROM finish();
