@@ -215,8 +215,8 @@ envelope_read_capabilities(Fields *f, int field, SliceList *entries)
 		Slice		range;
 
 		/* tags, domains and models, which "prefers" may name, have no version */
-		if (!slice_present(entry) || slice_starts(entry, SLICE_OF("tag:")) ||
-			slice_starts(entry, SLICE_OF("domain:")) || slice_starts(entry, SLICE_OF("model:")))
+		if (!slice_present(entry) || slice_starts(entry, SLICE_OF("tag:")) || slice_starts(entry, SLICE_OF("domain:")) ||
+			(field == FIELD_PREFERS && slice_starts(entry, SLICE_OF("model:"))))
 			continue;
 		identifier_split_version(entry, &id, &range);
 		if (slice_present(range) && (range.len == 0 || !version_range_valid(range)))

@@ -7,7 +7,7 @@
 \set every 4
 \endif
 \ir ../fixtures/tap.sql
-SELECT plan(18);
+SELECT plan(19);
 CREATE TEMP TABLE documents (name text, document jsonb);
 INSERT INTO documents VALUES
 ('request', clutch.envelope('task.request', 'agent:ui', id => 'msg_1', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:1', parent_task_id => 'task_0',
@@ -108,4 +108,5 @@ SELECT is(clutch.schema_of('envelope'), (SELECT schema FROM clutch.payload_type 
 
 -- a request may prefer all models that a rule may
 SELECT is_empty($$SELECT * FROM clutch.validate(clutch.envelope('task.request', 'agent:ui', prefers => '{model:claude-haiku@latest}'))$$, 'the name of a model may have an @');
+SELECT results_eq($$SELECT path, code FROM clutch.validate(clutch.envelope('task.request', 'agent:ui', requires => '{model:claude-haiku@latest}'))$$, $$VALUES ('/requires/0', 'WRONG_FORMAT')$$, 'but models are not required, so there it begins a version');
 SELECT * FROM finish();
