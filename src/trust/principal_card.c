@@ -48,6 +48,14 @@ principal_refuse_beyond(const char *path, const char *what, Slice name)
 								"Leave it out, or ask an operator to register the card; clutch.grant_agent cannot allow it.");
 }
 
+/* Refuses a change that lifts a restriction of the card. */
+static void
+principal_refuse_lift(const char *path, const char *what, Slice name)
+{
+	principal_raise_not_granted(path, what, name,
+								"Repeat what the card of the agent says there, or ask an operator to change it; clutch.grant_agent cannot allow it.");
+}
+
 static void
 principal_require_granted(SliceList asked, SliceList list, const char *path, const char *what)
 {
@@ -164,7 +172,7 @@ principal_require_narrower_hosts(const AgentCard *current, const AgentCard *upda
 	if (!current->has_egress)
 		return;
 	if (!update->has_egress)
-		principal_refuse_beyond("/payload/security/egress_allowlist", "every host", SLICE_NONE);
+		principal_refuse_lift("/payload/security/egress_allowlist", "every host", SLICE_NONE);
 	for (i = 0; i < update->egress_allowlist.n; i++)
 		if (!host_pattern_is_within(update->egress_allowlist.items[i], &current->egress_allowlist))
 			principal_refuse_card("/payload/security/egress_allowlist", "host",
@@ -193,11 +201,11 @@ principal_require_update(Slice agent_id, const AgentCard *current, const AgentCa
 		if (principal_granted_hosts(principal_granted_card(agent_id, holder).capabilities).n == 0)
 			principal_require_narrower_hosts(current, update);
 		if (update->network > current->network)
-			principal_refuse_beyond("/payload/security/network", "network",
+			principal_refuse_lift("/payload/security/network", "network",
 								  slice_of_cstring(level_network[update->network]));
 	}
 	if (update->says_limits && principal_is_lifted(current, update))
-		principal_refuse_beyond("/payload/limits", "larger limits than its card has", SLICE_NONE);
+		principal_refuse_lift("/payload/limits", "larger limits than its card has", SLICE_NONE);
 	if (update->says_security ||
 		(update->ncapabilities == 0 && update->groups.n == 0 && update->scopes.n == 0))
 		return;
@@ -226,10 +234,10 @@ principal_require_narrower_list(bool had, SliceList before, bool has, SliceList 
 	if (!had)
 		return;
 	if (!has)
-		principal_refuse_beyond(path, psprintf("a card that lacks \"%s\"", list), SLICE_NONE);
+		principal_refuse_lift(path, psprintf("a card that lacks \"%s\"", list), SLICE_NONE);
 	for (i = 0; i < now.n; i++)
 		if (!slices_have(before, now.items[i]))
-			principal_refuse_beyond(path, psprintf("more agents in \"%s\":", list), now.items[i]);
+			principal_refuse_lift(path, psprintf("more agents in \"%s\":", list), now.items[i]);
 }
 
 void

@@ -1,6 +1,6 @@
 -- Which agents take requests of whom: security.serves and security.delegates_to of cards.
 \ir ../fixtures/tap.sql
-SELECT plan(36);
+SELECT plan(37);
 
 CREATE FUNCTION pg_temp.asked(sender text, whom text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,6 +67,7 @@ SET ROLE routing_delegation_agent;
 SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {}}'))$$), '42501 CARD_NOT_GRANTED /payload/security/serves', 'an agent cannot lift its own list');
 SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {"serves": ["agent:a", "agent:b"]}}'))$$), '42501 CARD_NOT_GRANTED /payload/security/serves', 'nor make it longer');
 SELECT throws_matching($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {"serves": ["agent:a", "agent:b"]}}'))$$, 'more agents in "serves": agent:b$', 'and is told in which list');
+SELECT matches(fixture.hint_of($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {}}'))$$), '^Repeat what the card', 'nor to leave out what is missing');
 SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('agent.register', 'agent:small', payload => fixture.card('small', 1, '{skill:y}')))$$), '42501 CARD_NOT_GRANTED /payload/security/serves', 'nor by a new card');
 SELECT lives_ok($$SELECT clutch.send(clutch.envelope('agent.register', 'agent:small', payload => fixture.card('small', 1, '{skill:y}', more => '{"security": {"serves": ["agent:a"]}}')))$$, 'a card that keeps the list may be registered');
 RESET ROLE;
