@@ -248,9 +248,11 @@ bool
 mailbox_due(TimestampTz at)
 {
 	Mailbox    *box = mailbox_lock(MyDatabaseId);
+	bool		is_open;
 
 	if (box == NULL)
 		return false;
+	is_open = box->state != MAILBOX_NO_EXTENSION;
 	if (at < box->due)
 	{
 		box->due = at;
@@ -258,7 +260,7 @@ mailbox_due(TimestampTz at)
 	}
 	else
 		LWLockRelease(box->lock);
-	return true;
+	return is_open;
 }
 
 /* ------------------------------------------------------------------- worker */

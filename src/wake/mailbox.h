@@ -73,7 +73,8 @@ extern void mailbox_put(const Hint *hints, int n);
 
 /*
  * Tells the worker that it has something to do at that time.  Returns false if
- * the database has no mailbox.
+ * the database has no mailbox, or one that is about to be closed because the
+ * worker has found no extension.
  */
 extern bool mailbox_due(TimestampTz at);
 
@@ -189,7 +190,8 @@ extern void mailbox_accept(void);
 
 /*
  * Records that there is no extension.  Returns true if the worker should end,
- * or false if something has changed, so that it must look again.
+ * or false if something has changed, or is due, since it took its orders, so
+ * that it must look again.
  */
 extern bool mailbox_give_up(void);
 

@@ -260,7 +260,7 @@ mailbox_give_up(void)
 	bool		gives_up;
 
 	LWLockAcquire(mailbox_mine->lock, LW_EXCLUSIVE);
-	gives_up = !mailbox_mine->look;
+	gives_up = !mailbox_mine->look && mailbox_mine->due == DT_NOEND;
 	mailbox_mine->look = false;
 	if (gives_up)
 	{

@@ -6,6 +6,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use ClutchTest;
+use TeamTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -42,6 +43,40 @@ $node->safe_psql('prepared', q{COMMIT PREPARED 'made'});
 workers_in('beside one prepared', 'made by a prepared transaction');
 $node->safe_psql('postgres', "DROP DATABASE $_ WITH (FORCE)") foreach qw(prepared beside);
 workers_in('one', 'without them');
+
+# or committed when the worker has looked, and the launcher does not know yet that it has left
+my $late = "late_$$";
+sub is_there
+{
+	my $found = 0;
+
+	foreach (glob '/proc/[0-9]*/cmdline')
+	{
+		open(my $file, '<', $_) or next;
+		$found ||= (readline($file) // '') =~ /clutch worker of database \Q$late\E/;
+	}
+	return $found;
+}
+my $launcher = $node->safe_psql('postgres', q{SELECT pid FROM pg_stat_activity WHERE backend_type = 'clutch launcher'});
+$node->safe_psql('postgres', $_) foreach "CREATE DATABASE $late", 'ALTER SYSTEM SET post_auth_delay = 3';
+$node->safe_psql($late, 'CREATE EXTENSION clutch');
+workers_in("$late one", 'made as usual');
+my $maker = session($node, $late);
+ask_session($maker, 'DROP EXTENSION clutch;');
+workers_in('one', 'dropped');
+$node->reload;
+ask_session($maker, q{BEGIN; CREATE EXTENSION clutch; PREPARE TRANSACTION 'made';});
+await('a worker that begins slowly', \&is_there);
+kill STOP => $launcher;
+await('its end', sub { return !is_there(); });
+ask_session($maker, q{COMMIT PREPARED 'made';});
+kill CONT => $launcher;
+end_session($maker);
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET post_auth_delay');
+$node->reload;
+workers_in("$late one", 'committed when the worker had looked');
+$node->safe_psql('postgres', "DROP DATABASE $late WITH (FORCE)");
+workers_in('one', 'without it');
 
 # the worker does not keep the extension from being dropped, and dropping does not block the worker
 make_helpers($node, 'one');
