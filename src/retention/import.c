@@ -171,8 +171,35 @@ import_find_envelope(Slice id, Slice run_id)
 }
 
 /*
- * Waits for other transactions that import the run or begin it, because what
- * they have written so far would collide with what is imported.
+ * Waits for a transaction that is removing events of the run, such as an open
+ * prune.  Returns false if there was none.
+ */
+static bool
+import_await_removal(Slice run_id)
+{
+	TransactionId remover = InvalidTransactionId;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	while (!TransactionIdIsValid(remover) && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_is_being_inserted(&scan))
+			remover = rows_in_doubt(&scan);
+	}
+	rows_end(&scan);
+	if (!TransactionIdIsValid(remover))
+		return false;
+	wait_for_transaction(remover);
+	return true;
+}
+
+/*
+ * Waits for other transactions that import the run, begin it or remove it,
+ * because what they have written so far would collide with what is imported,
+ * and what they have not removed yet may be gone soon.
  */
 static bool
 import_run_is_known(Slice run_id)
@@ -181,8 +208,11 @@ import_run_is_known(Slice run_id)
 	TransactionId founder;
 
 	(void) guard_keep(guard_key(GUARD_IMPORT, run_id, SLICE_NONE, 0), true);
-	while ((state = participant_run_state(run_id, &founder)) == RUN_IS_DOUBTFUL)
-		wait_for_transaction(founder);
+	do
+	{
+		while ((state = participant_run_state(run_id, &founder)) == RUN_IS_DOUBTFUL)
+			wait_for_transaction(founder);
+	} while (state == RUN_IS_FOUNDED && import_await_removal(run_id));
 	return state == RUN_IS_FOUNDED || task_run_has_any(run_id);
 }
 
