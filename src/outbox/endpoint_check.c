@@ -40,6 +40,7 @@ static const struct
 	{Anum_endpoint_longest_pause_s, "/longest_pause_s"},
 	{Anum_endpoint_patience_s, "/patience_s"},
 	{Anum_endpoint_paused, "/paused"},
+	{Anum_endpoint_former_names, "/former_names"},
 };
 
 /* numeric columns and their ranges */
@@ -60,7 +61,7 @@ static const struct
 /* ----------------------------------------------------------- name and URL */
 
 static void
-endpoint_check_name(Slice name, ProblemList *faults)
+endpoint_check_name(Slice name, const char *path, ProblemList *faults)
 {
 	bool		valid = slice_present(name) && name.len > 0 && name.len <= MOST_NAME_BYTES &&
 		name.s[0] >= 'a' && name.s[0] <= 'z';
@@ -69,7 +70,7 @@ endpoint_check_name(Slice name, ProblemList *faults)
 		valid = (name.s[i] >= 'a' && name.s[i] <= 'z') || (name.s[i] >= '0' && name.s[i] <= '9') ||
 			name.s[i] == '_' || name.s[i] == '-';
 	if (slice_present(name) && !valid)
-		problem_add(faults, "/name", "WRONG_FORMAT",
+		problem_add(faults, path, "WRONG_FORMAT",
 					"%s is not a name: a name begins with a lower-case letter, and consists of at most %d lower-case letters, digits, hyphens and underscores.",
 					place_quote(name), MOST_NAME_BYTES);
 }
@@ -146,7 +147,22 @@ endpoint_check_url(Slice url, ProblemList *faults)
 					place_quote((Slice) {rest.s, host}));
 }
 
-/* ------------------------------------------------------------------ agents */
+/* ------------------------------------------------------------------- lists */
+
+/* Is an array a list without NULLs?  Adds the fault if it is not. */
+static bool
+endpoint_check_list(Datum texts, const char *path, ProblemList *faults)
+{
+	ArrayType  *array = DatumGetArrayTypeP(texts);
+
+	if (ARR_NDIM(array) > 1)
+		problem_add(faults, path, "WRONG_FORMAT", "The array has %d dimensions; it must be a list.", ARR_NDIM(array));
+	else if (array_contains_nulls(array))
+		problem_add(faults, path, "NULL_VALUE", "An element of the list is null.");
+	else
+		return true;
+	return false;
+}
 
 static void
 endpoint_check_serves(Slice agent_id, ProblemList *faults)
@@ -161,17 +177,26 @@ endpoint_check_serves(Slice agent_id, ProblemList *faults)
 static void
 endpoint_check_agents(Datum agents, ProblemList *faults)
 {
-	ArrayType  *array = DatumGetArrayTypeP(agents);
-	SliceList	list = column_texts_of(agents);
+	SliceList	list;
 
-	if (array_contains_nulls(array))
-	{
-		problem_add(faults, "/agents", "NULL_VALUE", "An element of the list is null.");
+	if (!endpoint_check_list(agents, "/agents", faults))
 		return;
-	}
+	list = column_texts_of(agents);
 	for (int i = 0; i < list.n; i++)
 		if (!slice_is(list.items[i], "*"))
 			identifier_check(ID_AGENT, list.items[i], problem_path_index("/agents", i), faults);
+}
+
+static void
+endpoint_check_former_names(Datum names, ProblemList *faults)
+{
+	SliceList	list;
+
+	if (!endpoint_check_list(names, "/former_names", faults))
+		return;
+	list = column_texts_of(names);
+	for (int i = 0; i < list.n; i++)
+		endpoint_check_name(list.items[i], problem_path_index("/former_names", i), faults);
 }
 
 /* -------------------------------------------------------------- documents */
@@ -320,10 +345,12 @@ endpoint_check(const Datum *values, const bool *nulls)
 	for (int i = 0; i < lengthof(endpoint_required); i++)
 		if (nulls[endpoint_required[i].attno - 1])
 			problem_add(faults, endpoint_required[i].path, "REQUIRED", "The column must not be null.");
-	endpoint_check_name(name, faults);
+	endpoint_check_name(name, "/name", faults);
 	endpoint_check_url(column_text(values, nulls, Anum_endpoint_url), faults);
 	if (!nulls[Anum_endpoint_agents - 1])
 		endpoint_check_agents(values[Anum_endpoint_agents - 1], faults);
+	if (!nulls[Anum_endpoint_former_names - 1])
+		endpoint_check_former_names(values[Anum_endpoint_former_names - 1], faults);
 	if (slice_present(serves))
 		endpoint_check_serves(serves, faults);
 	if (!nulls[Anum_endpoint_filter - 1])

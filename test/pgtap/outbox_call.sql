@@ -1,7 +1,7 @@
 -- Calls to other systems: clutch.post, claims and reports of a gateway, pauses, dead
 -- letters, signatures, secrets, and who sees what.
 \ir ../fixtures/tap.sql
-SELECT plan(201);
+SELECT plan(208);
 
 CREATE FUNCTION fixture.fault_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -59,6 +59,13 @@ SELECT is(fixture.fault_of(statement), fault, statement) FROM (VALUES
 	($$INSERT INTO clutch.endpoint (name, url) VALUES ('a', 'https://x/#f')$$, '22023 NOT_ALLOWED /url'),
 	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{agent:a,ken}')$$, '22023 WRONG_PREFIX /agents/1'),
 	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{NULL}')$$, '22023 NULL_VALUE /agents'),
+	($$INSERT INTO clutch.endpoint (name, url, agents) VALUES ('a', 'https://x', '{{agent:a},{agent:b}}')$$, '22023 WRONG_FORMAT /agents'),
+	($$INSERT INTO clutch.endpoint (name, url, former_names) VALUES ('a', 'https://x', '{NULL}')$$, '22023 NULL_VALUE /former_names'),
+	($$INSERT INTO clutch.endpoint (name, url, former_names) VALUES ('a', 'https://x', '{b,"C d"}')$$, '22023 WRONG_FORMAT /former_names/1'),
+	($$UPDATE clutch.endpoint SET former_names = NULL WHERE name = 'shop'$$, '22023 REQUIRED /former_names'),
+	($$UPDATE clutch.endpoint SET former_names = '{{a,b},{c,d}}' WHERE name = 'shop'$$, '22023 WRONG_FORMAT /former_names'),
+	($$UPDATE clutch.endpoint SET former_names = '{b}' WHERE name = 'shop'$$, 'no error'),
+	($$UPDATE clutch.endpoint SET former_names = '{}' WHERE name = 'shop'$$, 'no error'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": 1}')$$, '22023 WRONG_TYPE /headers/x-a'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\r\nhost: evil"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
 	($$INSERT INTO clutch.endpoint (name, url, headers) VALUES ('a', 'https://x', '{"x-a": "b\tc"}')$$, '22023 CONTROL_CHARACTER /headers/x-a'),
