@@ -309,7 +309,7 @@ callee_read_answer(const Call *call, const Endpoint *endpoint, Jsonb *document, 
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("response", "WRONG_VALUE"),
-				 errmsg("a %s is not an answer to a call", message_type_name(given)),
+				 errmsg("an envelope of type \"%s\" is not an answer to a call", message_type_name(given)),
 				 errhint("Answer a call with a progress, a result, an error or a message; send anything else with clutch.send.")));
 	if (slice_is(endpoint->adapter, "mcp"))
 		return callee_read_mcp(call, envelope, given, answer);

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(235);
+SELECT plan(236);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -247,6 +247,10 @@ SELECT fixture.hand();
 SELECT is(fixture.answer(clutch.envelope('task.result', 'agent:ann', payload => '{"done": 1}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:w',
 	meta => '{"clutch": {"usage": {"output_tokens": 7}}}')), 'sent', 'an envelope is an answer');
 SELECT is((SELECT e.envelope #> '{meta,clutch,usage}' FROM clutch.events e WHERE e.task_id = 'task:w' AND e.type = 'task.result'), '{"output_tokens": 7}', 'whose usage counts');
+SELECT fixture.ask('task:w2', skill => 'skill:west', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT fixture.answer(clutch.envelope('agent.heartbeat', 'agent:ann', payload => '{"agent_id": "agent:ann", "status": "READY"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:w'));
+SELECT is((SELECT code || ': ' || detail FROM clutch.tasks WHERE task_id = 'task:w2'), 'INVALID_ANSWER: the answer cannot be taken: an envelope of type "agent.heartbeat" is not an answer to a call', 'but not one of any type');
 
 -- -------------------------------------- tasks that were there before the endpoint
 SELECT fixture.agent('later', 4, ARRAY['skill:later']);
