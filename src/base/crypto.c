@@ -16,6 +16,7 @@
  */
 #include "clutch.h"
 
+#include "access/xlog.h"
 #include "base/crypto.h"
 #include "common/cryptohash.h"
 
@@ -121,6 +122,13 @@ crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text)
 					 "short hashes have another size");
 	(void) crypto_shorthash((unsigned char *) &hash, (const unsigned char *) (text.len > 0 ? text.s : ""), Max(text.len, 0), key);
 	return hash;
+}
+
+/* The key is the random number that initdb has put into pg_control. */
+uint64
+crypto_name_hash(Slice name)
+{
+	return crypto_short_hash((const uint8 *) GetMockAuthenticationNonce(), name);
 }
 
 /* --------------------------------------------------------------- Ed25519 */

@@ -54,6 +54,13 @@ extern void crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[
  */
 extern uint64 crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text);
 
+/*
+ * The same with a key of the cluster, which all backends have at all times.  So
+ * nobody can choose a name, such as the ID of an agent or of an event, that has
+ * the hash of another one.
+ */
+extern uint64 crypto_name_hash(Slice name);
+
 /* --- Ed25519 --- */
 
 /*

@@ -7,7 +7,6 @@
  */
 #include "clutch.h"
 
-#include "access/xlog.h"
 #include "base/crypto.h"
 #include "base/guard.h"
 #include "base/transaction.h"
@@ -29,22 +28,14 @@ static struct
 
 /*
  * Whoever could choose the hash of a name, such as the ID of an event, could
- * take the guard of any other name, and hold it in an open transaction.  The
- * key must be the same in all backends at all times, so it is the random number
- * that initdb has put into pg_control.
+ * take the guard of any other name, and hold it in an open transaction.
  */
-static uint64
-guard_hash(Slice name)
-{
-	return crypto_short_hash((const uint8 *) GetMockAuthenticationNonce(), name);
-}
-
 uint64
 guard_key(GuardKind kind, Slice a, Slice b, int64 c)
 {
-	uint64		h = guard_hash(a);
+	uint64		h = crypto_name_hash(a);
 
-	h = h * UINT64CONST(0x9E3779B97F4A7C15) + (slice_present(b) ? guard_hash(b) : 0);
+	h = h * UINT64CONST(0x9E3779B97F4A7C15) + (slice_present(b) ? crypto_name_hash(b) : 0);
 	h = h * UINT64CONST(0x9E3779B97F4A7C15) + (uint64) c;
 	return h * UINT64CONST(0x9E3779B97F4A7C15) + kind;
 }

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/clock.h"
+#include "base/crypto.h"
 #include "base/hash64.h"
 #include "base/query.h"
 #include "base/rows.h"
@@ -102,7 +103,7 @@ rebuild_agent_records_begin(void)
 static AgentRecord *
 rebuild_agent_record_of(Slice agent_id)
 {
-	uint64		key = slice_hash(agent_id);
+	uint64		key = crypto_name_hash(agent_id);
 	bool		found;
 	AgentRecord *record = hash_search(agent_records, &key, HASH_ENTER, &found);
 

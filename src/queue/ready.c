@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/column.h"
+#include "base/crypto.h"
 #include "base/memo.h"
 #include "base/rows.h"
 #include "base/savepoint.h"
@@ -36,7 +37,7 @@ static Oid	places_of = InvalidOid;	/* the table; if it is created again, its
 static AgentPlace *
 ready_find_place(Slice agent_id)
 {
-	uint64		key = slice_hash(agent_id);
+	uint64		key = crypto_name_hash(agent_id);
 	AgentPlace *found;
 	bool		known;
 

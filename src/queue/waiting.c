@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/rows.h"
 #include "common/hashfn.h"
 #include "miscadmin.h"
@@ -193,7 +194,7 @@ waiting_place_of_entry(const Queue *queue, const QueueEntry *entry)
 static uint64
 waiting_look_purpose(const WaitingLook *look)
 {
-	return hash_combine64(slice_hash(look->agent_id), (uint64) (uintptr_t) look->try_one + look->asks);
+	return hash_combine64(crypto_name_hash(look->agent_id), (uint64) (uintptr_t) look->try_one + look->asks);
 }
 
 /*

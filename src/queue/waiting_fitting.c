@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/hash64.h"
 #include "queue/queue.h"
 #include "queue/waiting_fitting.h"
@@ -171,7 +172,7 @@ waiting_fitting_provide(void)
 FittingKinds *
 waiting_fitting_get(Slice agent_id, int factor)
 {
-	uint64		key = slice_hash(agent_id);
+	uint64		key = crypto_name_hash(agent_id);
 	FittingKinds *list;
 	bool		known;
 

@@ -1,6 +1,6 @@
 -- Remembered loads of agents lead to the same choice as loads that are read for it, and are those of the newest versions of the slots.
 \ir ../fixtures/tap.sql
-SELECT plan(6);
+SELECT plan(7);
 
 SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
 	'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', jsonb_build_object('max_concurrency', 1 + n % 4))))
@@ -32,4 +32,13 @@ SELECT is(:'remembered'::jsonb -> 'reason', :'read'::jsonb -> 'reason', 'and the
 SELECT is((:'remembered'::jsonb #>> '{rejected,concurrency,count}')::int, (SELECT count(*)::int FROM load WHERE running >= max_concurrency), 'the full ones are counted');
 SELECT fixture.answers($$SELECT c.agent_id, (d #>> ARRAY['details', 'load', (c.n - 1)::text])::float8 FROM (SELECT pg_temp.decision(0) AS d) x, jsonb_array_elements_text(d -> 'candidates') WITH ORDINALITY c (agent_id, n) JOIN load USING (agent_id) ORDER BY agent_id COLLATE "C"$$,
 	$$SELECT agent_id, round(running::numeric / max_concurrency, 6)::float8 FROM load WHERE running < max_concurrency ORDER BY agent_id$$, 'and the loads are those of the newest versions of the slots');
+-- ----------------------- agents whose names have the same hash in PostgreSQL's hash tables
+SELECT fixture.agent('lnquc5a0ol00aati6a', 1, '{skill:p}'), fixture.agent('dnv0ekku00gatta0am', 1, '{skill:q}') \g /dev/null
+SELECT fixture.ask('task:p', skill => 'skill:p', run => 'run:p'), fixture.ask('task:q', skill => 'skill:q', run => 'run:p') \g /dev/null
+SELECT clutch.claim('agent:lnquc5a0ol00aati6a'), clutch.claim('agent:dnv0ekku00gatta0am') \g /dev/null
+SELECT clutch.finish('agent:lnquc5a0ol00aati6a', 'task:p'), clutch.fail('agent:dnv0ekku00gatta0am', 'task:q', 'X', 'x', false) \g /dev/null
+SELECT clutch.rebuild() \g /dev/null
+SELECT is((SELECT string_agg(agent_id || ' ' || success_rate, ', ' ORDER BY agent_id) FROM clutch.agents WHERE capabilities && '{skill:p,skill:q}'),
+	'agent:dnv0ekku00gatta0am 0, agent:lnquc5a0ol00aati6a 1', 'a rebuild takes each for itself');
+
 SELECT * FROM finish();
