@@ -17,6 +17,7 @@
 #include "routing/delegation.h"
 #include "routing/tiebreak.h"
 #include "settings.h"
+#include "store/visibility.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
@@ -186,10 +187,24 @@ decision_failure_message(const Requirement *requirement, const Choice *choice)
 
 /* ---------------------------------------------------------------- payloads */
 
+/*
+ * Returns how many of the agents that are rejected for one reason are named.
+ * The participants of a parent-only run are not told who has spent how much.
+ */
+static int
+decision_count_named(const Choice *choice, Rejection reason)
+{
+	if (reason == REJECTED_BUDGET && visibility_is_in_use() &&
+		visibility_of_run(choice->requirement.run_id, ROWS_LATEST) == VISIBILITY_PARENT_ONLY)
+		return 0;
+	return choice->rejected[reason].nexamples;
+}
+
 static void
 decision_put_rejected(DocumentBuilder *b, const Choice *choice)
 {
 	Rejection	reason;
+	int			n;
 	int			i;
 
 	document_open_object(b, "rejected");
@@ -202,7 +217,8 @@ decision_put_rejected(DocumentBuilder *b, const Choice *choice)
 		document_open_object(b, rejection_name(reason));
 		document_put_int(b, "count", tally->count);
 		document_open_array(b, "agents");
-		for (i = 0; i < tally->nexamples; i++)
+		n = decision_count_named(choice, reason);
+		for (i = 0; i < n; i++)
 			document_add_text(b, roster_agent(choice->roster, tally->examples[i])->agent_id);
 		document_close_array(b);
 		document_close_object(b);

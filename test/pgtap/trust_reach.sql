@@ -4,7 +4,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(54);
+SELECT plan(56);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -92,6 +92,13 @@ SET SESSION AUTHORIZATION clutch_test_ann;
 SELECT clutch.send(fixture.says('ann', 'ann', 'task.request', 'task:poor', run => 'run:rich')) \g /dev/null
 SELECT is((SELECT concat_ws(' ', code, detail) FROM clutch.tasks WHERE task_id = 'task:poor'), 'BUDGET_EXCEEDED the budget of the run is used up', 'nor is a participant told how much the others have spent');
 RESET SESSION AUTHORIZATION;
+SELECT clutch.send(fixture.says('boss', 'ann', 'task.request', 'task:dear', orders => '{"visibility": "parent-only"}', run => 'run:dear')),
+	clutch.send(fixture.says('boss', 'frugal', 'task.request', 'task:spent', run => 'run:dear')), fixture.agent('frugal', 9, '{skill:frugal}', more => '{"limits": {"max_concurrency": 9, "max_tokens": 5}}') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:frugal', 9) \g /dev/null
+SELECT clutch.finish('agent:frugal', 'task:spent', '{}', usage => '{"input_tokens": 6}') \g /dev/null
+SELECT clutch.send(fixture.says('boss', 'orchestrator', 'task.request', 'task:none', run => 'run:dear') || '{"requires": ["skill:frugal"]}') \g /dev/null
+SELECT is((SELECT e.envelope #>> '{payload,rejected,budget}' FROM clutch.events e WHERE e.task_id = 'task:none' AND e.type = 'routing.failure'), '{"count": 1, "agents": []}', 'nor who has spent what its card allows');
+SELECT is_empty($$SELECT FROM clutch.why('task:none') WHERE rejected_by = 'budget'$$, 'which why does not tell, either');
 SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the same');
 
 -- ------------------------------------------------------------------- what errors say
