@@ -195,7 +195,7 @@ rows_require_simple_indexes(const TableMemo *memo, Relation rel)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" of table clutch.%s is not over plain columns",
 						NameStr(memo->foreign), RelationGetRelationName(rel)),
-				 errhint("Drop the index. An index that is added to a table of clutch may have neither an expression nor a WHERE clause.")));
+				 errhint("Drop the index. An index that is added to a table of clutch may have neither an expression nor an exclusion, and no WHERE clause but that a column is not null.")));
 }
 
 void
