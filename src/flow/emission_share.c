@@ -183,8 +183,8 @@ emission_share_is_requested(Slice task_id)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/task_id", "TASK_EXISTS"),
-				 errmsg("task \"%.*s\" was requested by \"%.*s\"", task_id.len, task_id.s,
-						child->from_agent.len, child->from_agent.s)));
+				 errmsg("its ID \"%.*s\" belongs to a task that \"%.*s\" has requested; send the request again with another id",
+						task_id.len, task_id.s, child->from_agent.len, child->from_agent.s)));
 	return child != NULL;
 }
 
@@ -323,8 +323,9 @@ emission_collect(Task *task)
 	/* somebody has used the ID of the child for a request of their own */
 	if (stranger != NULL)
 	{
-		ending_fail(task, "SHARE_REFUSED", psprintf("task \"%.*s\" is not a child of this one",
-													stranger->task_id.len, stranger->task_id.s));
+		ending_fail(task, "SHARE_REFUSED",
+					psprintf("the ID \"%.*s\" of a child belongs to another task; send the request again with another id",
+							 stranger->task_id.len, stranger->task_id.s));
 		return;
 	}
 	document_begin(&b);

@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(108);
+SELECT plan(109);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -140,6 +140,7 @@ BEGIN;
 SELECT fixture.ask(pg_temp.child('task:g', 'agent:ben'), 'agent:cal', run => 'run:g') \g /dev/null
 SELECT clutch.retry('task:g'), clutch.settle() \g /dev/null
 SELECT is(pg_temp.state('task:g') || ', ' || pg_temp.children('task:g'), 'failed SHARE_REFUSED, none', 'a task of somebody else does not count as a child');
+SELECT matches((SELECT payload ->> 'message' FROM clutch.result('task:g')), '^a child for one of the agents could not be requested: its ID "[^"]+" belongs to a task that "agent:ui" has requested; send the request again with another id$', 'which the error says, and what to do');
 ROLLBACK;
 SELECT clutch.retry('task:g') \g /dev/null
 SELECT is(pg_temp.state('task:g') || ', ' || pg_temp.children('task:g'), 'pending children, agent:ann assigned, agent:ben assigned', 'when the rule is right again, a retry requests them');
