@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * routing_fn.c
- *	  clutch.route, clutch.explain_route, clutch.why, clutch.version_satisfies.
+ *	  clutch.route, clutch.explain_route, clutch.version_satisfies.
  *
- * These functions show which agent a request would go to, how well each agent fits it, and how
- * the log explains a past choice.  None of them has side effects.
+ * These functions show which agent a request would go to, and how well each agent fits it.  None of
+ * them has side effects.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +13,7 @@
 #include "access/stratnum.h"
 #include "api/result.h"
 #include "api/visible.h"
+#include "api/why_fn.h"
 #include "base/document.h"
 #include "base/rows.h"
 #include "flow/emission.h"
@@ -32,88 +33,8 @@
 
 PG_FUNCTION_INFO_V1(clutch_route);
 PG_FUNCTION_INFO_V1(clutch_explain_route);
-PG_FUNCTION_INFO_V1(clutch_why);
 PG_FUNCTION_INFO_V1(clutch_version_satisfies);
 PG_FUNCTION_INFO_V1(clutch_roster_changed);
-
-/* the columns of explain_route and why */
-enum
-{
-	COLUMN_AGENT_ID,
-	COLUMN_ELIGIBLE,
-	COLUMN_REJECTED_BY,
-	COLUMN_DETAIL,
-	COLUMN_SCORE,
-	COLUMN_LOAD,
-	COLUMN_SUCCESS_RATE,
-	COLUMN_RANK,
-	NUM_COLUMNS
-};
-
-/* ------------------------------------------------------------------- rows */
-
-static void
-why_put_candidate(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, double score,
-			  double load, double success_rate, int rank)
-{
-	Datum		values[NUM_COLUMNS] = {0};
-	bool		nulls[NUM_COLUMNS] = {false};
-
-	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
-	result_text(values, nulls, COLUMN_DETAIL, detail);
-	nulls[COLUMN_REJECTED_BY] = true;
-	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
-	values[COLUMN_SCORE] = Float8GetDatum(score);
-	values[COLUMN_LOAD] = Float8GetDatum(load);
-	values[COLUMN_SUCCESS_RATE] = Float8GetDatum(success_rate);
-	values[COLUMN_RANK] = Int32GetDatum(rank);
-	result_put_row(fcinfo, values, nulls);
-}
-
-static void
-why_put_rejected(FunctionCallInfo fcinfo, Slice agent_id, Slice rejected_by, Slice detail)
-{
-	Datum		values[NUM_COLUMNS] = {0};
-	bool		nulls[NUM_COLUMNS];
-
-	memset(nulls, true, sizeof(nulls));
-	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
-	result_text(values, nulls, COLUMN_REJECTED_BY, rejected_by);
-	result_text(values, nulls, COLUMN_DETAIL, detail);
-	values[COLUMN_ELIGIBLE] = BoolGetDatum(false);
-	nulls[COLUMN_ELIGIBLE] = false;
-	result_put_row(fcinfo, values, nulls);
-}
-
-/* Puts an agent that gets the task without having been compared with others. */
-static void
-why_put_given(FunctionCallInfo fcinfo, Slice agent_id, Slice detail, int rank)
-{
-	Datum		values[NUM_COLUMNS] = {0};
-	bool		nulls[NUM_COLUMNS];
-
-	memset(nulls, true, sizeof(nulls));
-	result_text(values, nulls, COLUMN_AGENT_ID, agent_id);
-	result_text(values, nulls, COLUMN_DETAIL, detail);
-	values[COLUMN_ELIGIBLE] = BoolGetDatum(true);
-	values[COLUMN_RANK] = Int32GetDatum(rank);
-	nulls[COLUMN_ELIGIBLE] = nulls[COLUMN_RANK] = false;
-	result_put_row(fcinfo, values, nulls);
-}
-
-/* Returns text as in "cost medium, last chosen by event 812". */
-static Slice
-why_candidate_detail(Slice cost, int64 last_chosen)
-{
-	char	   *words;
-
-	if (last_chosen == 0)
-		words = psprintf("cost %.*s, never chosen", cost.len, cost.s);
-	else
-		words = psprintf("cost %.*s, last chosen by event " INT64_FORMAT,
-						 cost.len, cost.s, last_chosen);
-	return slice_of_cstring(words);
-}
 
 /* ---------------------------------------------------- route, explain_route */
 
@@ -131,6 +52,21 @@ explain_candidate_detail(const Candidate *candidate, const Requirement *requirem
 									 requirement->nrules == 1 ? "rule" : "rules", rules));
 }
 
+/* Fills in the requirement, without what the caller must not learn from it. */
+static void
+route_judge(const Envelope *envelope, Slice scope, Requirement *requirement)
+{
+	Envelope	judged = *envelope;
+
+	/* do not let the rules reveal what was shared out in a run that the caller may not see */
+	if (requirement_rule_notes(envelope) != NULL && !visible_run(envelope->run_id))
+		judged.run_id = SLICE_NONE;
+	rule_requirement_of(&judged, scope, requirement);
+	/* do not let the agents that a run can no longer afford reveal what a run has cost that the caller may not see */
+	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
+		requirement->run_id = SLICE_NONE;
+}
+
 /*
  * Reads a request.  The scope is the one that the request names, because its
  * run may not exist yet.  One that was admitted under other limits is judged,
@@ -140,7 +76,6 @@ static void
 route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement)
 {
 	ProblemList *faults = problem_list_admitted();
-	Envelope	judged;
 
 	envelope_read_admitted(document, envelope, faults);
 	if (faults->n == 0 && envelope->type != MSG_TASK_REQUEST)
@@ -149,22 +84,7 @@ route_read_request(Jsonb *document, Envelope *envelope, Requirement *requirement
 		problem_raise(faults, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");
 	/* this also makes sure that we see changes made by others */
 	(void) roster_get();
-	judged = *envelope;
-	/* do not let the rules reveal what was shared out in a run that the caller may not see */
-	if (requirement_rule_notes(envelope) != NULL && !visible_run(envelope->run_id))
-		judged.run_id = SLICE_NONE;
-	rule_requirement_of(&judged, envelope->orders.scope, requirement);
-	/* do not let the agents that a run can no longer afford reveal what a run has cost that the caller may not see */
-	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
-		requirement->run_id = SLICE_NONE;
-}
-
-/* Returns the words that follow if a request is shared out among only the first of them, palloc'd. */
-static char *
-sharing_words_of_rest(int64 left_out)
-{
-	return psprintf(INT64_FORMAT " more are left out, because a request is shared out among at most %d",
-					left_out, RULE_MOST_REQUESTS);
+	route_judge(envelope, envelope->orders.scope, requirement);
 }
 
 /* Returns text as in "rule several shares it out among agent:a, agent:b". */
@@ -179,7 +99,7 @@ route_sharing_words(const Sharing *sharing)
 		appendStringInfo(&words, "%s %.*s", i > 0 ? "," : "", sharing->among.items[i].len,
 						 sharing->among.items[i].s);
 	if (sharing->left_out > 0)
-		appendStringInfo(&words, "; %s", sharing_words_of_rest(sharing->left_out));
+		appendStringInfo(&words, "; %s", why_words_of_rest(sharing->left_out));
 	return words.data;
 }
 
@@ -223,14 +143,59 @@ clutch_route(PG_FUNCTION_ARGS)
 									   envelope.attempt));
 }
 
+/*
+ * Returns why the child for this recipient would wait or be refused, palloc'd,
+ * or NULL if an agent would get it.  Sets the filter that an agent has failed.
+ */
+static char *
+explain_child_wait(const Envelope *request, const Requirement *requirement, const Sharing *sharing, int n,
+				   Slice *rejected_by)
+{
+	Slice		to = sharing->among.items[n];
+	ProblemList *faults = problem_list_admitted();
+	Envelope	child;
+	Requirement of_child;
+	Choice	   *choice;
+	int			ordinal;
+	char	   *detail;
+	Slice		message;
+
+	*rejected_by = SLICE_NONE;
+	envelope_read_admitted(emission_would_request(request, requirement, sharing, n), &child, faults);
+	if (faults->n > 0)
+		return psprintf("its child would be refused: %s: %s", faults->items[0].path, faults->items[0].message);
+	route_judge(&child, requirement->scope, &of_child);
+	choice = router_choose(&of_child);
+	if (choice->failure == ROUTING_SUCCEEDED)
+		return NULL;
+	ordinal = roster_find(choice->roster, to);
+	if (ordinal >= 0)
+	{
+		*rejected_by = slice_of_cstring(rejection_name(router_explain(&of_child, choice, ordinal, &detail)));
+		return psprintf("its child would wait, because it %s", detail);
+	}
+	message = document_get_text(&failure_payload(&of_child, choice, child.id)->root, "message");
+	return psprintf("its child would wait: %.*s", message.len, message.s);
+}
+
 /* Puts the agents and groups that get a child, followed by the agents that get none. */
 static void
-explain_sharing(FunctionCallInfo fcinfo, const Sharing *sharing, const Choice *choice)
+explain_sharing(FunctionCallInfo fcinfo, const Envelope *request, const Sharing *sharing, const Choice *choice)
 {
 	Slice		words = slice_of_cstring(route_sharing_words(sharing));
 
 	for (int i = 0; i < sharing->among.n; i++)
-		why_put_given(fcinfo, sharing->among.items[i], words, i + 1);
+	{
+		Slice		rejected_by;
+		char	   *wait = explain_child_wait(request, &choice->requirement, sharing, i, &rejected_by);
+
+		CHECK_FOR_INTERRUPTS();
+		if (wait == NULL)
+			why_put_given(fcinfo, sharing->among.items[i], words, i + 1);
+		else
+			why_put_rejected(fcinfo, sharing->among.items[i], rejected_by,
+							 slice_of_cstring(psprintf("%.*s; %s", words.len, words.s, wait)));
+	}
 	for (int i = 0; i < roster_size(choice->roster); i++)
 	{
 		Slice		agent_id = roster_agent(choice->roster, i)->agent_id;
@@ -255,7 +220,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 	choice = router_choose(&requirement);
 	if (emission_would_share(&envelope, &requirement, &sharing))
 	{
-		explain_sharing(fcinfo, &sharing, choice);
+		explain_sharing(fcinfo, &envelope, &sharing, choice);
 		return (Datum) 0;
 	}
 	router_rank_all(choice);
@@ -283,180 +248,6 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 					 slice_of_cstring(detail));
 		pfree(detail);
 	}
-	return (Datum) 0;
-}
-
-/* --------------------------------------------------------------------- why */
-
-/* the last event that gave a task to an agent or to its children, or failed to */
-typedef struct LoggedChoice
-{
-	int64		seq;			/* 0 if none was found */
-	MessageType type;
-	Jsonb	   *envelope;
-} LoggedChoice;
-
-/* Is it a request that names one agent?  This counts as a choice, too. */
-static bool
-why_is_direct_request(Jsonb *document)
-{
-	Envelope	envelope;
-	Requirement requirement;
-
-	envelope_read_admitted(document, &envelope, problem_list());
-	requirement_of(&envelope, SLICE_NONE, &requirement);
-	return requirement_is_direct(&requirement);
-}
-
-/* Does the event say that a rule has shared the task out? */
-static bool
-why_is_sharing(Jsonb *document)
-{
-	JsonbContainer *meta = document_get_container(&document->root, "meta");
-	JsonbContainer *orders = document_get_container(meta, "clutch");
-
-	return slice_equal(document_get_text(orders, "move"), SLICE_OF("shared"));
-}
-
-static LoggedChoice
-why_find_choice(Slice task_id)
-{
-	LoggedChoice choice = {0};
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_ACTIVE, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, task_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		int64		seq = rows_int8(&scan, Anum_event_seq);
-		MessageType type = message_type_parse(rows_text(&scan, Anum_event_type));
-		Jsonb	   *envelope;
-
-		CHECK_FOR_INTERRUPTS();
-		if (seq <= choice.seq ||
-			(type != MSG_ROUTING_DECISION && type != MSG_ROUTING_FAILURE &&
-			 type != MSG_TASK_REQUEST && type != MSG_TASK_PROGRESS))
-			continue;
-		envelope = rows_jsonb(&scan, Anum_event_envelope);
-		if (type == MSG_TASK_REQUEST && !why_is_direct_request(envelope))
-			continue;
-		if (type == MSG_TASK_PROGRESS && !why_is_sharing(envelope))
-			continue;
-		choice = (LoggedChoice) {seq, type, envelope};
-	}
-	rows_end(&scan);
-	return choice;
-}
-
-static void
-why_put_chosen(FunctionCallInfo fcinfo, JsonbContainer *payload)
-{
-	Slice		selected = document_get_text(payload, "selected");
-	DecisionCandidate *candidates;
-	int			n = decision_candidates(payload, &candidates);
-
-	for (int i = 0; i < n; i++)
-	{
-		const DecisionCandidate *one = &candidates[i];
-		Slice		detail = slice_equal(one->agent_id, selected) ?
-			document_get_text(payload, "reason") : why_candidate_detail(one->cost, one->last_chosen);
-
-		why_put_candidate(fcinfo, one->agent_id, detail, one->score, one->load,
-						  one->success_rate, i + 1);
-	}
-}
-
-/* Puts the examples of agents rejected for one reason.  Returns their number. */
-static int
-why_put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *reason)
-{
-	JsonbContainer *tally = document_get_container(rejected, reason);
-	JsonbContainer *agents = document_get_container(tally, "agents");
-	int			n = agents != NULL ? JsonContainerSize(agents) : 0;
-	int64		count = 0;
-
-	(void) document_get_int(tally, "count", &count);
-	for (int i = 0; i < n; i++)
-	{
-		JsonbValue *element = getIthJsonbValueFromContainer(agents, i);
-		char	   *detail = psprintf("one of " INT64_FORMAT " rejected by %s", count, reason);
-
-		why_put_rejected(fcinfo, (Slice) {element->val.string.val, element->val.string.len},
-					 slice_of_cstring(reason), slice_of_cstring(detail));
-	}
-	return n;
-}
-
-static void
-why_put_choice(FunctionCallInfo fcinfo, const LoggedChoice *choice)
-{
-	JsonbContainer *payload = document_get_container(&choice->envelope->root, "payload");
-	JsonbContainer *rejected = document_get_container(payload, "rejected");
-	Rejection	reason;
-	int			shown = 0;
-
-	if (choice->type == MSG_ROUTING_DECISION)
-		why_put_chosen(fcinfo, payload);
-	for (reason = FIRST_REJECTION; reason < NUM_REJECTIONS; reason++)
-		shown += why_put_examples(fcinfo, rejected, rejection_name(reason));
-	/* no agent was considered, so there is only the message */
-	if (choice->type == MSG_ROUTING_FAILURE && shown == 0)
-		why_put_rejected(fcinfo, SLICE_NONE, SLICE_NONE, document_get_text(payload, "message"));
-}
-
-static void
-why_put_named(FunctionCallInfo fcinfo, const LoggedChoice *choice)
-{
-	Envelope	envelope;
-	Requirement requirement;
-
-	envelope_read_admitted(choice->envelope, &envelope, problem_list());
-	requirement_of(&envelope, SLICE_NONE, &requirement);
-	why_put_given(fcinfo, requirement.named.items[0], SLICE_OF("named by the request"), 1);
-}
-
-/* Puts one row for each child of a task that a rule has shared out. */
-static void
-why_put_shared(FunctionCallInfo fcinfo, const LoggedChoice *choice)
-{
-	JsonbContainer *payload = document_get_container(&choice->envelope->root, "payload");
-	JsonbContainer *children = document_get_container(payload, "children");
-	int			n = children != NULL && JsonContainerIsArray(children) ? JsonContainerSize(children) : 0;
-	Slice		rule = document_get_text(payload, "rule");
-	int64		left_out = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		JsonbValue *child = getIthJsonbValueFromContainer(children, i);
-		JsonbContainer *object = child->type == jbvBinary ? child->val.binary.data : NULL;
-		Slice		task_id = document_get_text(object, "task_id");
-		char	   *detail = psprintf("rule %.*s shared it out: child %.*s", rule.len, rule.s, task_id.len, task_id.s);
-
-		why_put_given(fcinfo, document_get_text(object, "to"), slice_of_cstring(detail), i + 1);
-	}
-	if (document_get_int(payload, "left_out", &left_out))
-		why_put_rejected(fcinfo, SLICE_NONE, slice_of_cstring(rejection_name(REJECTED_RULE)),
-						 slice_of_cstring(sharing_words_of_rest(left_out)));
-}
-
-Datum
-clutch_why(PG_FUNCTION_ARGS)
-{
-	Slice		task_id = slice_of_text(PG_GETARG_TEXT_PP(0));
-	LoggedChoice choice;
-
-	result_begin_rows(fcinfo);
-	(void) visible_look_task(task_id);
-	choice = why_find_choice(task_id);
-	if (choice.seq == 0)
-		return (Datum) 0;
-	if (choice.type == MSG_TASK_REQUEST)
-		why_put_named(fcinfo, &choice);
-	else if (choice.type == MSG_TASK_PROGRESS)
-		why_put_shared(fcinfo, &choice);
-	else
-		why_put_choice(fcinfo, &choice);
 	return (Datum) 0;
 }
 

@@ -258,14 +258,20 @@ emission_envelope(const Emission *emission, JsonbContainer *made, Slice to, Slic
 	return document_end(&b);
 }
 
-void
-emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id)
+Jsonb *
+emission_make(const Emission *emission, Jsonb *source, Slice to, Slice task_id)
 {
 	Jsonb	   *made = template_fill(&emission->emit->root, source);
 
 	if (!slice_present(to))
 		to = document_get_text(&made->root, "to");
-	(void) event_send_as_owner(emission_envelope(emission, &made->root, to, task_id));
+	return emission_envelope(emission, &made->root, to, task_id);
+}
+
+void
+emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id)
+{
+	(void) event_send_as_owner(emission_make(emission, source, to, task_id));
 	emission->n++;
 }
 

@@ -60,6 +60,13 @@ extern bool emission_share(Task *task, const Envelope *request, const Requiremen
 extern bool emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing);
 
 /*
+ * Returns the request that the n-th recipient of the sharing would get,
+ * palloc'd.
+ */
+extern Jsonb *emission_would_request(const Envelope *request, const Requirement *requirement,
+									 const Sharing *sharing, int n);
+
+/*
  * Does the work of emission_share in a rebuild, after the event that says so
  * has been applied.
  */

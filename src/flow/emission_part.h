@@ -41,10 +41,11 @@ extern bool emission_is_wanted(const Emission *emission);
 extern Slice emission_id(const Emission *emission, const char *prefix);
 
 /*
- * Sends the next request.  source is the event, perhaps with an item; "to" is
- * absent if the template names the recipient; task_id is absent if it is
- * derived.
+ * Make and send the next request.  source is the event, perhaps with an item;
+ * "to" is absent if the template names the recipient; task_id is absent if it
+ * is derived.  The envelope is palloc'd.
  */
+extern Jsonb *emission_make(const Emission *emission, Jsonb *source, Slice to, Slice task_id);
 extern void emission_send(Emission *emission, Jsonb *source, Slice to, Slice task_id);
 
 /*

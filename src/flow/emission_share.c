@@ -130,13 +130,35 @@ emission_share_find(Emission *emission, const Requirement *requirement, Sharing 
 	return emission_is_wanted(emission);
 }
 
-bool
-emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing)
+/* Returns the emission of a request that may not be in the log. */
+static Emission
+emission_share_of_request(const Envelope *request, const Requirement *requirement)
 {
 	Emission	emission = {.document = request->doc, .envelope = *request, .event_is_request = true};
 
 	emission.task = task_of_request(request, requirement->scope, 0, 0, clock_now());
+	return emission;
+}
+
+bool
+emission_would_share(const Envelope *request, const Requirement *requirement, Sharing *sharing)
+{
+	Emission	emission = emission_share_of_request(request, requirement);
+
 	return !slice_present(request->orders.step_of) && emission_share_find(&emission, requirement, sharing);
+}
+
+Jsonb *
+emission_would_request(const Envelope *request, const Requirement *requirement, const Sharing *sharing, int n)
+{
+	Emission	emission = emission_share_of_request(request, requirement);
+
+	emission.rule = sharing->rule;
+	emission.emit = rule_emit_of(sharing->rule);
+	emission.sender = requirement_sender(request);
+	emission.shares = true;
+	emission.n = n;
+	return emission_make(&emission, request->doc, sharing->among.items[n], SLICE_NONE);
 }
 
 bool

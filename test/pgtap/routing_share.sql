@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(109);
+SELECT plan(114);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -330,7 +330,21 @@ SELECT fixture.agent('ann', 50, '{skill:x,skill:y}'), pg_temp.ask('task:req', mo
 SELECT is((SELECT string_agg(concat_ws(' ', c.to_agents[1], c.envelope -> 'requires', c.envelope -> 'prefers'), ', ' ORDER BY c.seq) FROM clutch.events c WHERE c.parent_task_id = 'task:req' AND c.type = 'task.request'),
 	'agent:ann ["skill:y"] ["tag:z"], agent:ben ["skill:y"] ["tag:z"]', 'holds for its children');
 SELECT is(pg_temp.children('task:req'), 'agent:ann assigned, - pending', 'so one waits whose agent cannot do it');
+CREATE FUNCTION pg_temp.explained(more jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(concat_ws(' ', x.agent_id, x.eligible, x.rejected_by, substr(x.detail, strpos(x.detail, ';') + 1)), ', ' ORDER BY x.rank, x.agent_id)
+	FROM clutch.explain_route(fixture.request('task:e2', skill => NULL, more => '{"payload": {"text": "Plan dinner and also put it into the calendar."}}'::jsonb || more)) AS x WHERE x.eligible OR x.rejected_by IS DISTINCT FROM 'rule'
+$$;
+SELECT is(pg_temp.explained('{"requires": ["skill:y"]}'), 'agent:ann t rule many shares it out among agent:ann, agent:ben, agent:ben f requires  its child would wait, because it has no skill:y', 'as explain_route says before');
+SELECT is((SELECT string_agg(concat_ws(' ', agent_id, eligible, rejected_by, rank, replace(detail, pg_temp.child('task:req', agent_id), 'CHILD')), ', ' ORDER BY agent_id) FROM clutch.why('task:req')),
+	'agent:ann t 1 rule many shared it out: child CHILD, agent:ben f rule many shared it out: child CHILD: no agent has everything required: [skill:y]', 'and why afterwards');
+SELECT clutch.set_status('agent:ben', 'STOPPING') \g /dev/null
+SELECT matches(pg_temp.explained('{}'), 'agent:ben f status  its child would wait, because it is STOPPING', 'nor can an agent that takes no work');
+SELECT clutch.unregister('agent:ben') \g /dev/null
+SELECT matches(pg_temp.explained('{}'), 'agent:ben f  its child would wait: "agent:ben", which the request names, is not registered', 'or that is gone');
+SELECT fixture.agent('ben', 50) \g /dev/null
 UPDATE clutch.routing_rule SET emit = emit || '{"requires": []}' WHERE emit ->> 'to' = 'matched';
 SELECT pg_temp.ask('task:req2', more => '{"requires": ["skill:y"]}') \g /dev/null
 SELECT is(pg_temp.children('task:req2'), 'agent:ann assigned, agent:ben assigned', 'unless the rule says something else');
+UPDATE clutch.routing_rule SET emit = emit || '{"meta": {"clutch": {"priority": 77}}}' WHERE emit ->> 'to' = 'matched';
+SELECT matches(pg_temp.explained('{}'), 'agent:ann f  its child would be refused: /meta/clutch/priority: ', 'and none gets one that is not valid');
 SELECT * FROM finish();
