@@ -25,6 +25,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 /*
  * how many rows this transaction has inserted into the log by the executor,
@@ -263,6 +264,17 @@ bool
 savepoint_lacked_resources(const ErrorData *error)
 {
 	return ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_INSUFFICIENT_RESOURCES;
+}
+
+bool
+savepoint_tells_of_lack(TimestampTz *told_at)
+{
+	TimestampTz now = GetCurrentTimestamp();
+
+	if (*told_at != 0 && now >= *told_at && now - *told_at < USECS_PER_MINUTE)
+		return false;
+	*told_at = now;
+	return true;
 }
 
 const char *

@@ -8,6 +8,7 @@
 #ifndef CLUTCH_SAVEPOINT_H
 #define CLUTCH_SAVEPOINT_H
 
+#include "datatype/timestamp.h"
 #include "utils/elog.h"
 
 /*
@@ -54,6 +55,13 @@ extern bool savepoint_failed_by_chance(const ErrorData *error);
  * last until an operator makes room, so it should be reported.
  */
 extern bool savepoint_lacked_resources(const ErrorData *error);
+
+/*
+ * Is such a lack to be reported now?  A tick may meet it every second, so each
+ * place in the code reports it once a minute.  *told_at is a static variable of
+ * the place, at first 0.
+ */
+extern bool savepoint_tells_of_lack(TimestampTz *told_at);
 
 /*
  * Returns the advice to be given about an error in a step that appends events:

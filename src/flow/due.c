@@ -220,7 +220,7 @@ due_put_off(const DueWork *work, const ErrorData *error)
 					 savepoint_advice(error))));
 }
 
-/* Reports the first task of this call for which the server lacks memory or disk space. */
+/* Reports a task for which the server lacks memory or disk space. */
 static void
 due_report_lack(const DueWork *work, const ErrorData *error)
 {
@@ -241,9 +241,9 @@ due_report_lack(const DueWork *work, const ErrorData *error)
 static void
 due_move_one_by_one(DueWork *work)
 {
+	static TimestampTz told_at = 0;
 	int			failed = 0;
 	int			chances = 0;
-	bool		has_lacked = false;
 
 	do
 	{
@@ -257,9 +257,8 @@ due_move_one_by_one(DueWork *work)
 		work->report = before;
 		if (savepoint_failed_by_chance(error))
 		{
-			if (savepoint_lacked_resources(error) && !has_lacked)
+			if (savepoint_lacked_resources(error) && savepoint_tells_of_lack(&told_at))
 				due_report_lack(work, error);
-			has_lacked |= savepoint_lacked_resources(error);
 			chances++;
 			continue;
 		}

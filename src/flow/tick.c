@@ -47,6 +47,7 @@ typedef struct TickPart
 	bool		appends_events;	/* then triggers of users are fired, which may
 								 * be why it fails */
 	const char *failure;
+	TimestampTz told_at;		/* when a lack of memory or disk space was reported */
 } TickPart;
 
 static void
@@ -134,7 +135,7 @@ tick_seal_events(Tick *tick)
  * Agents come first.  Otherwise the leases of a lost agent would expire one by
  * one, and its tasks might be given back to it.
  */
-static const TickPart parts[] = {
+static TickPart parts[] = {
 	{tick_lose_agents, true, "the tasks of silent agents cannot be given to others"},
 	{tick_sweep_agents, false, "the slots of agents that have left cannot be removed"},
 	{tick_call_agents, true, "tasks of agents behind endpoints cannot be called"},
@@ -149,8 +150,8 @@ static const TickPart parts[] = {
 	{tick_check_waiting, true, "waiting tasks cannot be checked"}
 };
 
-static const TickPart sealing = {tick_seal_events, false, "events cannot be added to the tree over the log"};
-static const TickPart counting = {tick_count, false, "events cannot be counted for the metrics"};
+static TickPart sealing = {tick_seal_events, false, "events cannot be added to the tree over the log"};
+static TickPart counting = {tick_count, false, "events cannot be counted for the metrics"};
 
 typedef struct TickTry
 {
@@ -172,14 +173,15 @@ tick_part_run(void *arg)
  * operators.
  */
 static void
-tick_part_try(const TickPart *part, Tick *tick)
+tick_part_try(TickPart *part, Tick *tick)
 {
 	TickTry		try = {part, tick};
 	ErrorData  *error = savepoint_run_whole(tick_part_run, &try);
 
 	if (error == NULL)
 		return;
-	if (savepoint_failed_by_chance(error) && !savepoint_lacked_resources(error))
+	if (savepoint_failed_by_chance(error) &&
+		!(savepoint_lacked_resources(error) && savepoint_tells_of_lack(&part->told_at)))
 		return;
 	ereport(principal_level(SLICE_NONE),
 			(errcode(error->sqlerrcode),

@@ -175,6 +175,23 @@ ask_in_vain($node, 'postgres', 'task:after_error');
 timed_out($node, 'postgres', 'task:after_error', 'and is tried again');
 is($node->safe_psql('postgres', worker_of('postgres')), $first, 'by the same process');
 
+# a full disk, which lasts, while the worker ticks every second
+$node->safe_psql('postgres', q{
+	CREATE SEQUENCE refused;
+	CREATE FUNCTION is_full() RETURNS trigger LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM nextval('public.refused');
+		RAISE disk_full USING MESSAGE = 'no space left in this test';
+	END $$;
+	CREATE TRIGGER is_full AFTER INSERT ON clutch.events FOR EACH ROW WHEN (new.type = 'task.timeout') EXECUTE FUNCTION is_full();});
+$log = -s $node->logfile;
+ask_in_vain($node, 'postgres', 'task:no_room');
+ok($node->poll_query_until('postgres', 'SELECT last_value >= 8 FROM refused'), 'what is due is tried again and again while the disk is full');
+my @told = slurp_file($node->logfile, $log) =~ /WARNING:.*no space left in this test/g;
+is(scalar(@told), 1, 'but it is not reported every second');
+$node->safe_psql('postgres', 'DROP TRIGGER is_full ON clutch.events');
+timed_out($node, 'postgres', 'task:no_room', 'and done as soon as there is room');
+
 # ------------------------------------------------------------------ its death
 is($node->safe_psql('postgres', "SELECT pg_terminate_backend($first, 180000)"), 't', 'it ends when it is told to');
 ask_in_vain($node, 'postgres', 'task:after_end');
