@@ -99,6 +99,8 @@ CREATE FUNCTION clutch.find_agents(requires text[], status text DEFAULT NULL)
 	SET search_path = pg_catalog, pg_temp
 	SET plan_cache_mode = force_generic_plan	-- planning the view takes longer than running it
 	AS $$
+DECLARE
+	meeting text[];
 BEGIN
 	IF status IS NOT NULL AND status NOT IN (SELECT t.from_status FROM clutch.agent_transitions() t) THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -106,9 +108,11 @@ BEGIN
 			DETAIL = '[{"argument": "status", "code": "WRONG_VALUE"}]',
 			HINT = 'The status of an agent is INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.';
 	END IF;
+	-- not in the query, which would be the CONTEXT of an error about the list
+	meeting := clutch.agents_meeting(requires);
 	RETURN QUERY
 		SELECT a.* FROM clutch.agents a
-		WHERE a.agent_id = ANY (clutch.agents_meeting(find_agents.requires))
+		WHERE a.agent_id = ANY (meeting)
 		  AND (find_agents.status IS NULL OR a.status = find_agents.status)
 		ORDER BY a.agent_id;
 END

@@ -59,6 +59,30 @@ CREATE FUNCTION clutch.render(envelope jsonb) RETURNS text
 COMMENT ON FUNCTION clutch.render(jsonb) IS
 	'an envelope as text for the prompt of a model: who sent what to whom, then the payload between two lines with a number that no payload can know';
 
+CREATE OR REPLACE FUNCTION clutch.find_agents(requires text[], status text DEFAULT NULL)
+	RETURNS SETOF clutch.agents
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE ROWS 10
+	SET search_path = pg_catalog, pg_temp
+	SET plan_cache_mode = force_generic_plan	-- planning the view takes longer than running it
+	AS $$
+DECLARE
+	meeting text[];
+BEGIN
+	IF status IS NOT NULL AND status NOT IN (SELECT t.from_status FROM clutch.agent_transitions() t) THEN
+		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+			MESSAGE = format('invalid status "%s"', status),
+			DETAIL = '[{"argument": "status", "code": "WRONG_VALUE"}]',
+			HINT = 'The status of an agent is INITIALIZING, READY, BUSY, UNAVAILABLE, STOPPING or STOPPED.';
+	END IF;
+	-- not in the query, which would be the CONTEXT of an error about the list
+	meeting := clutch.agents_meeting(requires);
+	RETURN QUERY
+		SELECT a.* FROM clutch.agents a
+		WHERE a.agent_id = ANY (meeting)
+		  AND (find_agents.status IS NULL OR a.status = find_agents.status)
+		ORDER BY a.agent_id;
+END
+$$;
 CREATE OR REPLACE FUNCTION clutch.join_group(group_id text, agent_id text) RETURNS void
 	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 	SET search_path = pg_catalog, pg_temp

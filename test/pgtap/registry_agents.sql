@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(82);
+SELECT plan(83);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -83,6 +83,16 @@ SELECT clutch.send(pg_temp.event('agent.heartbeat', '{"agent_id": "agent:ken", "
 SELECT is((SELECT string_agg(agent_id, ' ') FROM clutch.find_agents('{skill:b}', 'READY')), 'agent:lois', 'find_agents can ask for a status');
 SELECT is(fixture.fault(format('SELECT * FROM clutch.find_agents(%L)', requires)), fault, requires || ' is no list of requirements')
 FROM (VALUES ('{skill:b@^}', '22023 WRONG_FORMAT requires'), ('{skill:a,agent:ken}', '22023 WRONG_FORMAT requires'), ('{""}', '22023 WRONG_FORMAT requires'), ('{NULL}', '22004 NULL_VALUE requires')) AS t(requires, fault);
+CREATE FUNCTION pg_temp.context_of(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	context text;
+BEGIN
+	EXECUTE statement;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+	RETURN context;
+END $$;
+SELECT unalike(pg_temp.context_of($$SELECT FROM clutch.find_agents('{NULL}')$$), '%RETURN QUERY%', 'which is not explained with a query that the caller has not written');
 SELECT clutch.register(pg_temp.card('{"agent_id": "agent:perry", "capabilities": [{"id": "skill:c", "version": "1.0.0", "actions": ["check", "report"]}]}')) \g /dev/null
 SELECT is((SELECT card #> '{capabilities,0,actions}' FROM clutch.find_agents('{skill:c}')), '["check", "report"]', 'and returns what a card says of the actions of a capability');
 SELECT clutch.unregister('agent:perry') \g /dev/null
