@@ -148,15 +148,26 @@ DECLARE
 	ids text := CASE dialect WHEN 'agent_json' THEN '^skill:|^tool:mcp$' WHEN 'a2a' THEN '^skill:' WHEN 'map' THEN '^role:' ELSE '^tool:' END;
 	members text[] := CASE dialect WHEN 'agent_json' THEN '{version,tags,tools,servers}' WHEN 'a2a' THEN '{version,tags}' ELSE '{}' END;
 	groups text := CASE dialect WHEN 'agent_json' THEN '^group:(personal|work)$' WHEN 'map' THEN '^group:(role|scope):' END;
+	-- what the card says in the dialect, and what it is to say
+	shown jsonb := clutch.card_as(registered, dialect);
+	says jsonb := clutch.card_as(described, dialect);
+	-- A description has one version, and the capabilities of a card may have several.  Those stay if the one that is
+	-- shown stays.
+	same_version boolean := coalesce(shown -> 'version' = says -> 'version', false);
 	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
 	security jsonb := coalesce(registered -> 'security', '{}');
 	in_place boolean;
 	l record;
 	was jsonb;
+	named jsonb;	-- of the list, what the description has named, and all others
 	others jsonb;
 BEGIN
 	IF dialect <> 'mcp' THEN
 		merged := '{"display": {}}' || merged;
+	END IF;
+	-- an agent that serves both contexts is shown in one of them, and the other one stays
+	IF dialect = 'agent_json' AND shown ->> 'context' = ANY ('{personal,work}') THEN
+		groups := format('^group:%s$', shown ->> 'context');
 	END IF;
 	-- the addresses of other protocols stay
 	IF dialect = 'a2a' THEN
@@ -167,7 +178,7 @@ BEGIN
 		merged := jsonb_set(merged, '{groups}', (
 			SELECT CASE WHEN coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' ~ groups), '[]') = coalesce(described -> 'groups', '[]')
 				THEN coalesce(registered -> 'groups', '[]')
-				ELSE coalesce(described -> 'groups', '[]') || coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' !~ groups), '[]') END
+				ELSE coalesce(described -> 'groups', '[]') || coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' !~ groups AND NOT coalesce(described -> 'groups', '[]') @> g.value), '[]') END
 			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n)));
 	END IF;
 	-- in the order of the card, if what is described has the same order there
@@ -176,7 +187,10 @@ BEGIN
 		= (SELECT array_agg(d.value ->> 'id' ORDER BY d.n) FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n));
 	merged := jsonb_set(merged, '{capabilities}', (
 		SELECT coalesce(jsonb_agg(c.value ORDER BY CASE WHEN in_place THEN c.place END, c.kept, c.n), '[]')
-		FROM (SELECT false AS kept, d.n, r.n AS place, coalesce(r.value - members, '{}') || d.value AS value
+		FROM (SELECT false AS kept, d.n, r.n AS place,
+					 CASE WHEN r.value IS NULL THEN d.value
+						WHEN same_version THEN (r.value - array_remove(members, 'version')) || (d.value - 'version')
+						ELSE (r.value - members) || d.value END AS value
 			  FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n)
 			  LEFT JOIN (SELECT DISTINCT ON (o.value ->> 'id') o.value, o.n
 						 FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n) ORDER BY o.value ->> 'id', o.n) AS r
@@ -189,11 +203,15 @@ BEGIN
 	END IF;
 	-- "context" and "dependencies.agents" name only some of those whom the two lists may name.  A list of which the
 	-- description has named nobody is that of an operator.
-	FOR l IN SELECT * FROM (VALUES ('serves', '^group:(personal|work)$'), ('delegates_to', '^agent:')) AS v(name, own) LOOP
+	FOR l IN SELECT * FROM (VALUES ('serves', groups), ('delegates_to', '^agent:')) AS v(name, own) LOOP
 		was := registered #> ARRAY['security', l.name];
-		others := (SELECT coalesce(jsonb_agg(w.value ORDER BY w.n), '[]')
-				   FROM jsonb_array_elements(coalesce(was, '[]')) WITH ORDINALITY AS w(value, n) WHERE w.value #>> '{}' !~ l.own);
-		IF described -> 'security' ? l.name THEN
+		SELECT coalesce(jsonb_agg(w.value ORDER BY w.n) FILTER (WHERE w.value #>> '{}' ~ l.own), '[]'),
+			   coalesce(jsonb_agg(w.value ORDER BY w.n) FILTER (WHERE w.value #>> '{}' !~ l.own AND NOT coalesce(described #> ARRAY['security', l.name], '[]') @> w.value), '[]')
+		INTO named, others
+		FROM jsonb_array_elements(coalesce(was, '[]')) WITH ORDINALITY AS w(value, n);
+		IF was IS NOT NULL AND named = described #> ARRAY['security', l.name] THEN
+			CONTINUE;	-- in the order of the card
+		ELSIF described -> 'security' ? l.name THEN
 			security := jsonb_set(security, ARRAY[l.name], (described #> ARRAY['security', l.name]) || others);
 		ELSIF others <> was OR (l.name = 'delegates_to' AND was = '[]') THEN
 			security := security - l.name;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(194);
+SELECT plan(200);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -216,6 +216,23 @@ SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "personal", "depend
 SELECT is(pg_temp.vic('{security}'), '{"serves": ["group:personal", "agent:boss"], "delegates_to": ["agent:ida", "group:staff"]}', 'when the document names others');
 SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "shared"}'));
 SELECT is(pg_temp.vic('{security}'), '{}', 'but not when it opens the agent to all');
+-- one that serves both contexts is in one of them, and has one of its versions, in a registry
+SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work"}'));
+SELECT pg_temp.update_vic('{"groups": ["group:work", "group:crew", "group:personal"], "security": {"serves": ["group:work", "agent:boss", "group:personal"]},
+	"capabilities": [{"id": "skill:mend", "version": "1.0.0"}, {"id": "skill:weld", "version": "2.1.0"}, {"id": "skill:glue"}]}');
+CREATE TABLE both_contexts AS SELECT pg_temp.vic('{}') - 'meta' AS card;
+SELECT FROM clutch.import_registry(clutch.export_registry('shed'));
+SELECT is(pg_temp.rows(clutch.export_registry('shed')), 'no rows', 'an import of the export of an agent with both contexts and several versions is no difference');
+SELECT is(pg_temp.vic('{}') - 'meta', card, 'and changes nothing') FROM both_contexts;
+SELECT FROM clutch.import_registry(jsonb_set(clutch.export_registry('shed'), '{agents,vic,role}', '"Smith"'));
+SELECT is(pg_temp.vic('{}') - 'meta', card, 'nor does one that says something else of the agent') FROM both_contexts;
+SELECT FROM clutch.import_registry(jsonb_set(clutch.export_registry('shed'), '{agents,vic,context}', '"work"'));
+SELECT is(pg_temp.vic('{security,serves}') || pg_temp.vic('{groups}'), '["group:work", "agent:boss", "group:work", "group:crew"]', 'the context that is shown is replaced, and the other one is not named twice');
+SELECT FROM clutch.import_registry(jsonb_set(clutch.export_registry('shed'), '{agents,vic,version}', '"3.0.0"'));
+SELECT is((SELECT string_agg(c ->> 'version', ' ') FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c), '3.0.0 3.0.0 3.0.0', 'another version is that of all capabilities');
+SELECT FROM clutch.import_registry(jsonb_insert(clutch.export_registry('shed'), '{agents,vic,skills,0}', '{"id": "file"}'));
+SELECT is((SELECT string_agg(c ->> 'version', ' ') FROM jsonb_array_elements(pg_temp.vic('{capabilities}')) AS c), '3.0.0 3.0.0 3.0.0 3.0.0', 'and of a new one');
+SELECT pg_temp.update_vic('{"groups": [], "security": {}}');
 -- whether a schema is enforced
 CREATE FUNCTION pg_temp.bends(type text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT pg_temp.shed(jsonb_build_object('capabilities', jsonb_build_array(jsonb_build_object('name', 'bend', 'description', 'Bends', 'inputSchema', jsonb_build_object('required', jsonb_build_array(type)))))) $$;
