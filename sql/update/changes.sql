@@ -408,7 +408,8 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
 	-- The view is used twice, and is as long as the list of readers.
 	reader AS MATERIALIZED (
-		SELECT s.owner, s.name, s.member, s.behind, s.oldest FROM clutch.subscriptions s),
+		SELECT coalesce(r.rolname, s.owner::text) AS owner, s.name, s.member, s.behind, s.oldest
+		FROM clutch.subscriptions s LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.owner),
 	-- A small table is counted.  In a large one nearly all tasks are over: these are
 	-- estimated from its statistics, and those that are not over are counted in the
 	-- tables where they have a row.
@@ -508,10 +509,10 @@ CREATE OR REPLACE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT v
 		LEFT JOIN clutch.breakers b ON b.state = s.state
 		GROUP BY s.state
 	UNION ALL
-		SELECT 'clutch_subscription_behind', pg_catalog.jsonb_build_object('owner', s.owner::text, 'name', s.name, 'member', s.member), s.behind
+		SELECT 'clutch_subscription_behind', pg_catalog.jsonb_build_object('owner', s.owner, 'name', s.name, 'member', s.member), s.behind
 		FROM reader s
 	UNION ALL
-		SELECT 'clutch_subscription_oldest_seconds', pg_catalog.jsonb_build_object('owner', s.owner::text, 'name', s.name, 'member', s.member),
+		SELECT 'clutch_subscription_oldest_seconds', pg_catalog.jsonb_build_object('owner', s.owner, 'name', s.name, 'member', s.member),
 			   coalesce(extract(epoch FROM clutch.now() - s.oldest), 0)
 		FROM reader s
 	UNION ALL

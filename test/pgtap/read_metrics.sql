@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(40);
+SELECT plan(41);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -144,5 +144,18 @@ SELECT is(pg_temp.value('clutch_unsealed_seconds'), 0::double precision, 'which 
 RESET clutch.seal_interval;
 SELECT fixture.seal() \g /dev/null
 SELECT is(pg_temp.value('clutch_unsealed_seconds'), 0::double precision, 'it is sealed');
+
+-- the name of a role that SQL writes in quotes
+CREATE ROLE "read_metrics-Reader";
+SELECT clutch.grant_reader('read_metrics-Reader');
+SET ROLE "read_metrics-Reader";
+SELECT clutch.subscribe('quoted') \g /dev/null
+RESET ROLE;
+SELECT is((SELECT string_agg(DISTINCT m.labels ->> 'owner', ' ') FROM clutch.metrics() m WHERE m.labels ->> 'name' = 'quoted'), 'read_metrics-Reader', 'the owner of a subscription has no quotes around its name');
+SELECT FROM clutch.unsubscribe('quoted');
+DROP OWNED BY "read_metrics-Reader";
+DELETE FROM clutch.subscription WHERE name = 'quoted';
+DELETE FROM clutch.privilege;
+DROP ROLE "read_metrics-Reader";
 
 SELECT * FROM finish();
