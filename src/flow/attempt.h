@@ -16,7 +16,9 @@
 
 /*
  * Returns the attempts up to "last" that the agent has ended itself, by a
- * result, an error or a hand-over.  Sets *begun to those that it has had.
+ * result, an error or a hand-over.  The error for a call that was given up does
+ * not count, because nobody knows whether the call has arrived.  Sets *begun to
+ * those that it has had.
  */
 extern Bitmapset *attempt_list_ended(Slice task_id, Slice agent_id, int last, Bitmapset **begun);
 

@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(98);
+SELECT plan(102);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -392,6 +392,20 @@ SELECT clutch.tick();
 SELECT clutch.cancel('task:unsent', by_agent => 'agent:ui');
 SELECT is(fixture.hand(), 'cancel tasks/cancel', 'if the next attempt was not sent');
 SELECT is((SELECT body #>> '{params,taskId}' FROM handed), 't-11', 'an MCP server is told of the task from the one before');
+SELECT fixture.sent();
+
+-- or its call was given up, so nobody knows whether it is at work
+SELECT fixture.ask('task:silent-' || a, skill => 'skill:' || a, orders => '{"retry": {"max": 1, "initial_ms": 60000}}') FROM unnest('{far,west}'::text[]) AS a;
+SELECT fixture.hand();
+SELECT clutch.outbox_done(h.id, h.attempt, 200, is_last => false, response => '{"task": {"id": "theirs-12", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}}') FROM handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:silent-far';
+SELECT clutch.outbox_done(h.id, h.attempt, failure => 'the stream has broken off') FROM handed h;
+SELECT fixture.at(1055);
+SELECT fixture.hand();
+SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, failure => 'no answer'), ' ') FROM handed h), 'dead dead', 'two calls are given up');
+SELECT is(fixture.state('task:silent-far') || ', ' || fixture.state('task:silent-west'), 'pending 2, pending 2', 'and their tasks are to be tried again');
+SELECT clutch.cancel('task:silent-' || a, by_agent => 'agent:ui') FROM unnest('{far,west}'::text[]) AS a;
+SELECT is(fixture.hand(), 'cancel CancelTask, cancel task.cancel', 'if they are cancelled, their agents are told, which may be at work');
+SELECT is((SELECT string_agg(coalesce(body #>> '{params,id}', body ->> 'task_id'), ', ' ORDER BY id) FROM handed), 'theirs-12, task:silent-west', 'by what the other side has called it');
 SELECT fixture.sent();
 
 -- a reason is a text
