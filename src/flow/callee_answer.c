@@ -107,6 +107,24 @@ callee_passes_over(const Endpoint *endpoint, Jsonb *document)
 	return (document_get_bool(notes, "stub", &is_stub) && is_stub) || (is_call && slice_present(document_get_text(notes, "part_of")));
 }
 
+static Jsonb *
+callee_set_apart(Jsonb *payload)
+{
+	DocumentBuilder b;
+
+	document_begin(&b);
+	document_put_jsonb(&b, "data", payload);
+	return document_end(&b);
+}
+
+Jsonb *
+callee_progress(Jsonb *payload)
+{
+	bool		suspends = payload != NULL && slice_is(document_get_text(&payload->root, "state"), "suspended");
+
+	return suspends ? callee_set_apart(payload) : payload;
+}
+
 /* ---------------------------------------------------------------- dialects */
 
 /* Returns the ID of the message in which an agent of A2A asks, or an absent slice. */
@@ -176,14 +194,11 @@ static Jsonb *
 callee_progress_of_run(MessageType given, Jsonb *payload)
 {
 	JsonbValue	value;
-	DocumentBuilder b;
 
 	if (given == MSG_TASK_PROGRESS || payload == NULL ||
 		(!document_get(&payload->root, "state", &value) && !document_get(&payload->root, "deadline", &value)))
 		return payload;
-	document_begin(&b);
-	document_put_jsonb(&b, "data", payload);
-	return document_end(&b);
+	return callee_set_apart(payload);
 }
 
 /*

@@ -36,6 +36,13 @@ typedef struct CalleeAnswer
  */
 extern bool callee_read_answer(const Call *call, const Endpoint *endpoint, Jsonb *document, CalleeAnswer *answer);
 
+/*
+ * Returns the payload of a progress.  If it would suspend the task, it is moved
+ * into "data": what the task would wait for is an order to the database, which
+ * nobody outside can give.
+ */
+extern Jsonb *callee_progress(Jsonb *payload);
+
 extern Jsonb *callee_error_payload(const char *code, const char *message, bool retryable);
 
 /*

@@ -54,7 +54,7 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 		return CALLEE_UNWANTED;
 	report.to = task->from_agent;
 	report.domain = task->domain;
-	report.payload = answer->payload;
+	report.payload = answer->type == MSG_TASK_PROGRESS ? callee_progress(answer->payload) : answer->payload;
 	report.payload_type = answer->payload_type;
 	report.attachments = answer->attachments;
 	report.meta = answer->meta;

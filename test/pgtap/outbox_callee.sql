@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(236);
+SELECT plan(240);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -178,6 +178,12 @@ SELECT fixture.ask('task:k4', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT is(fixture.answer('{"type": "sum", "timestamp": "1764300000", "data": 5}'), 'sent', 'or has the members of a webhook');
 SELECT is(fixture.last('task:k4'), 'task.result agent:plain agent:ui {"data": 5, "type": "sum", "timestamp": "1764300000"}', 'with other values than a webhook has');
+SELECT fixture.ask('task:k5', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"state": "suspended", "job": 7}', false), 'pending', 'what would suspend the task');
+SELECT is(fixture.last('task:k5'), 'task.progress agent:plain agent:ui {"data": {"job": 7, "state": "suspended"}}', 'is set apart in progress');
+SELECT is(fixture.answer('{"state": "suspended", "job": 7}'), 'sent', 'at the end of an answer');
+SELECT is(fixture.last('task:k5'), 'task.result agent:plain agent:ui {"job": 7, "state": "suspended"}', 'it is a result like any other');
 SELECT fixture.ask('task:l', skill => 'skill:plain');
 SELECT fixture.hand();
 SELECT is(fixture.answer(NULL, true, 202), 'sent', 'or accept the task');
