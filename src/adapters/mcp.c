@@ -240,6 +240,20 @@ mcp_read_cancel_tool(const Adapter *self, const Json *raw, const Json *context)
 }
 
 /*
+ * Returns the state of a call that is repeated.  It stands for the task, but
+ * may be longer than an ID, because a server may put anything into it.
+ */
+static Json *
+mcp_request_state(const Adapter *self, const Json *raw)
+{
+	Json	   *state = adapter_member(raw, "/params/requestState");
+
+	if (!json_is(state, JSON_TEXT))
+		return adapter_find_name(self, raw, "/params/requestState");
+	return state->text.len > 0 ? state : NULL;
+}
+
+/*
  * Reads a call that a host repeats with its user's answer to a question of the
  * task.
  */
@@ -252,7 +266,7 @@ mcp_read_inputs(const Adapter *self, const Json *raw, const Json *context)
 	json_put(envelope, "/payload/name", json_get(raw, "/params/name"));
 	json_put(envelope, "/payload/args", adapter_find(self, raw, "/params/arguments", JSON_OBJECT));
 	adapter_note(self, envelope, "/form", json_of_cstring("inputs"));
-	mcp_note_task(self, envelope, context, adapter_find_name(self, raw, "/params/requestState"));
+	mcp_note_task(self, envelope, context, mcp_request_state(self, raw));
 	return envelope;
 }
 

@@ -301,10 +301,14 @@ mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
 	return said != NULL ? said : adapter_noted(self, envelope, psprintf("/%s", name));
 }
 
-/* Writes a call that is repeated: with answers, or because a user has done what the server wanted first. */
+/*
+ * Writes a call that is repeated: with answers, or because a user has done what
+ * the server wanted first.  The server need not have sent a state.
+ */
 static Json *
 mcp_write_repetition(const Adapter *self, const Json *envelope)
 {
+	Json	   *state = adapter_was_foreign(self, envelope) ? mcp_task_of(self, envelope) : adapter_noted(self, envelope, "/task");
 	Json	   *name = mcp_repeated(self, envelope, "name");
 	Json	   *raw = mcp_write_call(self, envelope, json_is(name, JSON_TEXT) ? name->text : SLICE_NONE,
 									 mcp_repeated(self, envelope, "args"));
@@ -312,7 +316,7 @@ mcp_write_repetition(const Adapter *self, const Json *envelope)
 	if (mcp_is_form(self, envelope, "repeat"))
 		return raw;
 	json_put(raw, "/params/inputResponses", json_get(envelope, "/payload/input_responses"));
-	json_put(raw, "/params/requestState", mcp_task_of(self, envelope));
+	json_put(raw, "/params/requestState", state);
 	return raw;
 }
 

@@ -200,9 +200,19 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 }
 
 /*
+ * Was the question a result of an MCP server that asks for input, and not the
+ * status of a task?  The call is to be repeated with the answers and, if the
+ * server has sent a state, with this state.
+ */
+static bool
+outgoing_is_asked_by_result(JsonbContainer *asked)
+{
+	return slice_is(document_get_text(asked, "form"), "inputs");
+}
+
+/*
  * Adds notes for an answer to an MCP server.  The original call is repeated.
- * If the server has sent its state, the call has this state and the answers,
- * which are in the payload.
+ * The answers to a result that has asked for them are in the payload.
  */
 static void
 outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *endpoint, JsonbContainer *asked)
@@ -212,7 +222,7 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 	JsonbContainer *params = document_get_container(&request->root, "params");
 	JsonbValue	arguments;
 
-	document_put_cstring(b, "form", slice_present(document_get_text(asked, "request_state")) ? "inputs" : "repeat");
+	document_put_cstring(b, "form", outgoing_is_asked_by_result(asked) ? "inputs" : "repeat");
 	document_put_text(b, "task", document_get_text(asked, "request_state"));
 	document_put_text(b, "name", document_get_text(params, "name"));
 	if (document_get(params, "arguments", &arguments))
@@ -221,7 +231,7 @@ outgoing_put_repetition(DocumentBuilder *b, const Call *call, const Endpoint *en
 
 /*
  * Does an MCP server want the call again, because its response was the
- * question?  It has sent its state, or wants a user to visit a URL first.
+ * question?  It needs input, or wants a user to visit a URL first.
  */
 static bool
 outgoing_is_repetition(const Endpoint *endpoint, Jsonb *question, JsonbContainer *asked)
@@ -229,7 +239,7 @@ outgoing_is_repetition(const Endpoint *endpoint, Jsonb *question, JsonbContainer
 	JsonbContainer *payload = document_get_container(&question->root, "payload");
 
 	return slice_is(endpoint->adapter, "mcp") &&
-		(slice_present(document_get_text(asked, "request_state")) ||
+		(outgoing_is_asked_by_result(asked) ||
 		 (payload != NULL && document_get_container(payload, "elicitations") != NULL));
 }
 

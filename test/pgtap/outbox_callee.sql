@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(240);
+SELECT plan(243);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -457,6 +457,22 @@ SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}', body #>> '{params,inputResponses,who,content,name}') FROM handed),
 	'skill.far {"q": 1} s-1 Ada', 'a call of MCP is repeated with the answers and the state of the server');
 SELECT fixture.answer(fixture.result('{"content": []}'));
+-- a state is optional, and may be anything
+CREATE FUNCTION fixture.repeated(n integer, state jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask('task:inputs-' || n, skill => 'skill:far');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "who?"}}}}' || state));
+	PERFORM clutch.answer('task:inputs-' || n, '{"input_responses": {"who": {"action": "accept", "content": {"name": "Ada"}}}}');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	PERFORM fixture.answer(fixture.result('{"content": []}'));
+	RETURN (SELECT concat_ws(' ', body ->> 'method', body #>> '{params,name}', body #> '{params,requestState}', body #>> '{params,inputResponses,who,content,name}') FROM handed);
+END $$;
+SELECT is(fixture.repeated(1, '{}'), 'tools/call skill.far Ada', 'a server need not send a state');
+SELECT is(fixture.repeated(2, '{"requestState": ""}'), 'tools/call skill.far "" Ada', 'a state may be empty');
+SELECT is(fixture.repeated(3, jsonb_build_object('requestState', repeat('s', 1000))), format('tools/call skill.far "%s" Ada', repeat('s', 1000)), 'or longer than an ID');
 
 -- a user must visit a URL first
 CREATE FUNCTION fixture.visit(elicitations jsonb) RETURNS text LANGUAGE sql AS
