@@ -252,6 +252,20 @@ callee_visit(Jsonb *error)
 }
 
 /*
+ * Does a status of MCP say that the server's task needs input, without saying
+ * which?  The server then asks with a request of its own, as a part of the
+ * response to tasks/result.
+ */
+static bool
+callee_asks_later(JsonbContainer *envelope, Jsonb *payload)
+{
+	JsonbValue	requests;
+
+	return callee_asks(&payload->root) && slice_is(document_get_text(callee_notes(envelope, "mcp"), "form"), "status") &&
+		!document_get(&payload->root, "input_requests", &requests);
+}
+
+/*
  * Changes an answer of an MCP server where its type does not say what it means.
  * Returns false if there is nothing to report.
  */
@@ -267,6 +281,8 @@ callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, C
 	}
 	if (answer->is_last)
 		return true;
+	if (given == MSG_TASK_PROGRESS && callee_asks_later(envelope, answer->payload))
+		answer->payload = callee_set_apart(answer->payload);
 	return !callee_cancels_own_request(envelope) && (given != MSG_TASK_RESULT || !callee_awaits_result(envelope));
 }
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(243);
+SELECT plan(247);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -300,6 +300,13 @@ SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta'
 SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
 SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
 SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
+-- in the revision of 2025-11-25, the status of a task only announces a request of the server
+SELECT fixture.ask('task:later', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"task": {"taskId": "t-8", "status": "input_required", "statusMessage": "soon"}}'), false), 'pending', 'a task that needs input, but does not say which');
+SELECT is(fixture.last('task:later'), 'task.progress agent:far agent:ui {"data": {"state": "input_required", "message": "soon"}}', 'asks nothing yet');
+SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Your name?", "requestedSchema": {"type": "object"}, "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t-8"}}}}', false), 'sent', 'but with the request that follows');
+SELECT is((SELECT t.status || ' ' || (q.question ->> 'question') FROM clutch.tasks t JOIN clutch.approvals q USING (task_id) WHERE task_id = 'task:later'), 'input_required Your name?', 'it does');
 -- whoever makes a request cancels it, so this is one of the server's own
 SELECT fixture.ask('task:sampling', skill => 'skill:far', orders => '{"retry": {"max": 0}}');
 SELECT fixture.hand();
