@@ -294,19 +294,23 @@ outgoing_is_interrupt_id(Slice text)
 }
 
 /*
- * Adds a note for an answer to a graph of LangGraph that has asked one
- * question.  Several nodes may have asked at the same time, each in a document
- * of its own.  An answer that named no interrupt would be taken for all of
- * them.
+ * Adds notes for an answer to a graph of LangGraph, which is a request for a
+ * run, whoever has given the answer.
+ *
+ * Several nodes may have asked at the same time, each in a document of its own.
+ * An answer that named no interrupt would be taken for all of them.
  */
 static void
-outgoing_put_interrupt(DocumentBuilder *b, Jsonb *question)
+outgoing_put_run(DocumentBuilder *b, Jsonb *question)
 {
 	JsonbContainer *interrupts = document_get_container(document_get_container(&question->root, "payload"), "interrupts");
-	JsonbValue *first = interrupts != NULL && JsonContainerIsArray(interrupts) && JsonContainerSize(interrupts) == 1 ?
-		getIthJsonbValueFromContainer(interrupts, 0) : NULL;
+	int			n = interrupts != NULL && JsonContainerIsArray(interrupts) ? (int) JsonContainerSize(interrupts) : -1;
+	JsonbValue *first = n == 1 ? getIthJsonbValueFromContainer(interrupts, 0) : NULL;
 	Slice		id = first != NULL && first->type == jbvBinary ? document_get_text(first->val.binary.data, "id") : SLICE_NONE;
 
+	document_put_cstring(b, "form", "bare");
+	document_put_cstring(b, "kind", "run");
+	document_put_cstring(b, "type", message_type_name(MSG_CHAT_MESSAGE));
 	if (slice_present(id) && outgoing_is_interrupt_id(id))
 		document_put_text(b, "interrupt", id);
 }
@@ -369,7 +373,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 		else if (slice_is(endpoint->adapter, "a2a"))
 			document_put_cstring(&b, "form", "send");
 		else if (slice_is(endpoint->adapter, "langgraph"))
-			outgoing_put_interrupt(&b, question);
+			outgoing_put_run(&b, question);
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}

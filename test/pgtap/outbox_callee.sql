@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(247);
+SELECT plan(248);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -400,7 +400,7 @@ BEGIN
 	PERFORM fixture.settle();
 	PERFORM fixture.hand();
 	PERFORM fixture.answer('{"event": "values", "data": {}}');
-	RETURN (SELECT body -> 'command' FROM handed);
+	RETURN (SELECT coalesce(body -> 'command', jsonb_build_object('input', body -> 'input')) FROM handed);
 END $$;
 SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 'an answer to ' || what) FROM (VALUES
 	(1, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]'::jsonb, '{"text": "L"}'::jsonb, '{"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'one question names it'),
@@ -409,6 +409,13 @@ SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 
 	(4, '[{"id": "left", "value": "left?"}]', '{"text": "L"}', '{"resume": "L"}', 'a question without such an ID is as it was given'),
 	(6, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"text": true}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": true}}', 'a question may be no text'),
 	(5, '[]', '{"text": "L"}', '{"resume": "L"}', 'a breakpoint is as it was given')) AS v (n, interrupts, answer, command, what);
+SELECT fixture.ask('task:runs-told', skill => 'skill:runs', run => 'run:told');
+SELECT fixture.hand();
+SELECT fixture.answer('{"__interrupt__": [{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]}');
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:runs}', '{"text": "L"}', run_id => 'run:told', task_id => 'task:runs-told')) \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'assistant_id', body -> 'command') FROM handed), 'runs {"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'any message that answers is a request for a run');
+SELECT fixture.answer('{"event": "values", "data": {}}');
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
