@@ -366,7 +366,10 @@ langgraph_run_of(const Adapter *self, const Json *envelope)
 	langgraph_write_own(self, envelope, metadata);
 	if (metadata->n > 0)
 		json_put(run, "/metadata", metadata);
-	if (adapter_type(envelope) == MSG_CHAT_MESSAGE)
+	/* a graph that has stopped at a breakpoint goes on without an input */
+	if (json_is_true(adapter_noted(self, envelope, ""), "/breakpoint"))
+		json_put(run, "/input", json_new_null());
+	else if (adapter_type(envelope) == MSG_CHAT_MESSAGE)
 		json_put(run, "/command/resume", langgraph_resume_of(self, envelope));
 	else
 		json_put(run, "/input", payload != NULL ? payload : json_new_object());

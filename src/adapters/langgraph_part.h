@@ -14,6 +14,7 @@
  *	list, alone	true if it was in an array; true if the array had only messages
  *	interrupts, boxed	how the data became a payload (langgraph_put_progress)
  *	beside			the interrupts stand beside the data
+ *	interrupt, breakpoint	what an answer is for (api/outgoing.c)
  *	args, said	see tooling.h
  *	run, event, name, checkpoint_ns, own	belong to events
  *

@@ -298,7 +298,9 @@ outgoing_is_interrupt_id(Slice text)
  * run, whoever has given the answer.
  *
  * Several nodes may have asked at the same time, each in a document of its own.
- * An answer that named no interrupt would be taken for all of them.
+ * An answer that named no interrupt would be taken for all of them.  At a
+ * breakpoint, the graph has not asked anything, and the next node that asks
+ * would take whatever the run has to resume with for the answer to its question.
  */
 static void
 outgoing_put_run(DocumentBuilder *b, Jsonb *question)
@@ -311,6 +313,8 @@ outgoing_put_run(DocumentBuilder *b, Jsonb *question)
 	document_put_cstring(b, "form", "bare");
 	document_put_cstring(b, "kind", "run");
 	document_put_cstring(b, "type", message_type_name(MSG_CHAT_MESSAGE));
+	if (n == 0)
+		document_put_bool(b, "breakpoint", true);
 	if (slice_present(id) && outgoing_is_interrupt_id(id))
 		document_put_text(b, "interrupt", id);
 }

@@ -408,7 +408,7 @@ SELECT is(fixture.resumed('task:runs-asks-' || n, interrupts, answer), command, 
 	(3, '[{"id": "38dba76349210914973a9cf3ddb12eaa"}, {"id": "ff62db37030a83e6481b84b873b16335"}]', '{"text": "L"}', '{"resume": "L"}', 'several questions is as it was given'),
 	(4, '[{"id": "left", "value": "left?"}]', '{"text": "L"}', '{"resume": "L"}', 'a question without such an ID is as it was given'),
 	(6, '[{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]', '{"text": true}', '{"resume": {"38dba76349210914973a9cf3ddb12eaa": true}}', 'a question may be no text'),
-	(5, '[]', '{"text": "L"}', '{"resume": "L"}', 'a breakpoint is as it was given')) AS v (n, interrupts, answer, command, what);
+	(5, '[]', '{"text": "L"}', '{"input": null}', 'a breakpoint lets the graph go on, and answers nothing that it may ask then')) AS v (n, interrupts, answer, command, what);
 SELECT fixture.ask('task:runs-told', skill => 'skill:runs', run => 'run:told');
 SELECT fixture.hand();
 SELECT fixture.answer('{"__interrupt__": [{"id": "38dba76349210914973a9cf3ddb12eaa", "value": "left?"}]}');
