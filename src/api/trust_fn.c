@@ -21,6 +21,7 @@
 #include "trust/key.h"
 #include "trust/principal.h"
 #include "trust/signature.h"
+#include "trust/traffic.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
@@ -184,7 +185,10 @@ clutch_add_key(PG_FUNCTION_ARGS)
 	require_right_to_add(agent_id);
 	(void) restored_epoch();
 	if (key_add(agent_id, kid, &key, PG_ARGISNULL(3), PG_ARGISNULL(4)))
+	{
+		traffic_add_command(true);
 		append_audit(AUDIT_KEY_ADDED, agent_id, kid, &key);
+	}
 	PG_RETURN_VOID();
 }
 
@@ -201,7 +205,10 @@ clutch_revoke_key(PG_FUNCTION_ARGS)
 	principal_require(agent_id, "agent_id");
 	(void) restored_epoch();
 	if (key_revoke(agent_id, kid, clock_now()))
+	{
+		traffic_add_command(false);
 		append_audit(AUDIT_KEY_REVOKED, agent_id, kid, NULL);
+	}
 	PG_RETURN_VOID();
 }
 

@@ -1,7 +1,7 @@
 -- Quotas of roles: at the limit all is well, one more is refused with the name of the
 -- limit and leaves nothing behind, and whatever is over or rolled back is free again.
 \ir ../fixtures/tap.sql
-SELECT plan(91);
+SELECT plan(93);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 
 CREATE ROLE clutch_test_app;
@@ -266,19 +266,26 @@ SELECT is(pg_temp.fault($$SELECT clutch.release('agent:worker', 'task:back', 1)$
 SELECT is(pg_temp.fault($$SELECT clutch.retry('task:again', 'agent:app')$$), 'KL013 QUOTA_EXCEEDED', 'beginning it again is');
 SELECT is(pg_temp.fault($$SELECT clutch.pause('agent:worker')$$), 'KL013 QUOTA_EXCEEDED', 'and a pause');
 RESET ROLE;
+SELECT clutch.add_key('agent:worker', 'old', '\xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a') \g /dev/null
+SET clutch.agents_add_keys = on;
+SET ROLE clutch_test_app;
+SELECT is(pg_temp.fault($$SELECT clutch.add_key('agent:worker', 'new', '\xd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a')$$), 'KL013 QUOTA_EXCEEDED', 'a key is refused, too');
+SELECT is(pg_temp.fault($$SELECT clutch.revoke_key('agent:worker', 'old')$$), 'none', 'and none is too late to be revoked');
+RESET ROLE;
+RESET clutch.agents_add_keys;
 
 -- ----------------------------------------------------------------- counting
 CREATE FUNCTION pg_temp.refusals() RETURNS jsonb LANGUAGE sql AS $$
 	SELECT jsonb_object_agg(m.labels ->> 'quota', m.value) FROM clutch.metrics() m WHERE m.name = 'clutch_quota_refusals_total' $$;
 SELECT is(pg_temp.refusals(), '{"open_requests": 7, "steps": 1, "subscriptions": 1, "subscription_members": 2, "schedules": 1, "artifact_bytes": 2,
-	"events_per_minute": 10, "bytes_per_minute": 0, "bytes_per_day": 0}', 'each refusal has been counted by its kind');
+	"events_per_minute": 11, "bytes_per_minute": 0, "bytes_per_day": 0}', 'each refusal has been counted by its kind');
 SET ROLE clutch_test_app;
 BEGIN;
 SELECT pg_temp.send(pg_temp.message('msg_t1')), pg_temp.send(pg_temp.message('msg_t2')) \g /dev/null
 ROLLBACK;
 SELECT is(pg_temp.fault($$TABLE clutch.quota_refusal$$) || ', ' || pg_temp.fault($$UPDATE clutch.quota_refusal SET n = 0$$), '42501, 42501', 'the role of an agent neither reads the counts nor changes them');
 SET ROLE clutch_test_operator;
-SELECT is(pg_temp.refusals() ->> 'events_per_minute', '12', 'they stay what they are when the transaction is rolled back');
+SELECT is(pg_temp.refusals() ->> 'events_per_minute', '13', 'they stay what they are when the transaction is rolled back');
 SELECT is(pg_temp.fault($$UPDATE clutch.quota_refusal SET n = 0$$), '42501', 'an operator sees them and does not write them, either');
 RESET ROLE;
 SELECT is((SELECT array_agg(k.what ORDER BY k.what) FROM clutch.quota_refusal k),
