@@ -12,6 +12,7 @@ Hashes are hexadecimal.  The leaf of an inclusion is made here, of seq, received
 the envelope; a claim may have "leaf_hash" in their place, for an event that was pruned.
 """
 import base64
+import decimal
 import hashlib
 import json
 import os
@@ -43,33 +44,61 @@ def node_hash(left, right):
 
 # ------------------------------------------------------------------- RFC 8785
 
-def canonical_number(number):
-    """Only the numbers whose form Python and ECMAScript share."""
-    if isinstance(number, int):
-        require(abs(number) <= 2 ** 53, "an integer that this program cannot write")
-        return str(number)
-    if number == int(number) and abs(number) < 1e15:
-        return str(int(number))
-    require(1e-4 <= abs(number) < 1e15, "a number that this program cannot write")
-    return repr(number)
+class Number(str):
+    """A number as it was written; a double would lose digits."""
+
+
+def canonical_number(text):
+    """As ECMAScript writes the double.  Python finds the same digits, and arranges them in another way."""
+    sign, digits, exponent = decimal.Decimal(repr(float(text))).normalize().as_tuple()
+    digits = "".join(map(str, digits))
+    n, point = len(digits), len(digits) + exponent
+    if digits == "0":
+        return "0"
+    if n <= point <= 21:
+        digits += "0" * (point - n)
+    elif 0 < point <= 21:
+        digits = digits[:point] + "." + digits[point:]
+    elif -6 < point <= 0:
+        digits = "0." + "0" * -point + digits
+    else:
+        digits = "%s%s%se%+d" % (digits[0], "." if n > 1 else "", digits[1:], point - 1)
+    return "-" * sign + digits
 
 
 def canonical(value):
-    if value is None or isinstance(value, bool):
-        return json.dumps(value)
-    if isinstance(value, (int, float)):
+    if isinstance(value, Number):
         return canonical_number(value)
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         return "[" + ",".join(map(canonical, value)) + "]"
-    keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
-    return "{" + ",".join(canonical(key) + ":" + canonical(value[key]) for key in keys) + "}"
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+        return "{" + ",".join(canonical(key) + ":" + canonical(value[key]) for key in keys) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def written(value):
+    """As PostgreSQL writes it.  The order of keys is that in the claim."""
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(written(key) + ": " + written(value[key]) for key in value) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def is_exact(value):
+    """Is each number what its canonical form says?"""
+    if isinstance(value, Number):
+        return decimal.Decimal(value) == decimal.Decimal(canonical_number(value))
+    return all(map(is_exact, value.values() if isinstance(value, dict) else value if isinstance(value, list) else []))
 
 
 def leaf_of(claim):
-    text = "clutch-event-v1\n%s\n%s\n%s" % (claim["seq"], claim["received_at"], canonical(claim["envelope"]))
-    return text.encode()
+    envelope = claim["envelope"]
+    first, last = ("", canonical(envelope)) if is_exact(envelope) else ("-exact", written(envelope))
+    return ("clutch-event-v1%s\n%s\n%s\n%s" % (first, claim["seq"], claim["received_at"], last)).encode()
 
 
 # ------------------------------------------------------------------- RFC 6962
@@ -143,8 +172,8 @@ def check_note(claim):
     text, blank, lines = claim["note"].partition("\n\n")
     require(blank, "the note has no signatures")
     text += "\n"
-    origin, size, root = text.splitlines()[:3]
-    require(origin and int(size) == claim["size"] and base64.b64decode(root).hex() == claim["root"],
+    origin, size, root = text.split("\n")[:3]
+    require(origin and int(size) == int(claim["size"]) and base64.b64decode(root).hex() == claim["root"],
             "the note is of another tree")
     public_key = bytes.fromhex(claim["public_key"])
     key_id = sha256(claim["signer"].encode(), b"\n\1", public_key)[:4]
@@ -166,10 +195,10 @@ def hashes(claim, key):
 def check(claim):
     if claim["claim"] == "inclusion":
         leaf = bytes.fromhex(claim["leaf_hash"]) if "leaf_hash" in claim else leaf_hash(leaf_of(claim))
-        root = root_of_inclusion(leaf, claim["index"], claim["size"], hashes(claim, "path"))
+        root = root_of_inclusion(leaf, int(claim["index"]), int(claim["size"]), hashes(claim, "path"))
         require(root.hex() == claim["root"], "the path leads to another root")
     elif claim["claim"] == "consistency":
-        check_consistency(claim["first_size"], bytes.fromhex(claim["first_root"]), claim["second_size"],
+        check_consistency(int(claim["first_size"]), bytes.fromhex(claim["first_root"]), int(claim["second_size"]),
                           bytes.fromhex(claim["second_root"]), hashes(claim, "path"))
     else:
         require(claim["claim"] == "note", "no such claim")
@@ -181,7 +210,7 @@ def main():
     for line in sys.stdin:
         if not line.strip():
             continue
-        claim = json.loads(line)
+        claim = json.loads(line, parse_int=Number, parse_float=Number)
         try:
             check(claim)
             good += 1

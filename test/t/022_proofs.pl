@@ -73,6 +73,9 @@ sub chats { my ($node, $db, $n, $run) = @_; $node->safe_psql($db, "SELECT count(
 $primary->safe_psql('postgres', q{
 	SELECT clutch.register(card('ken', 3));
 	SELECT count(*) FROM generate_series(1, 5) n, clutch.send(ask('task:' || n));
+	-- numbers that ECMAScript writes in another way, and such as no double has
+	SELECT count(*) FROM unnest('{2e-05, 1.50, 1e21, 123456789012345680000, 5e-324, -1.7976931348623157e308, 9007199254740993, 0.10000000000000000001}'::numeric[]) n,
+		clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', jsonb_build_object('long name', n, 'n', E'\u0001\u007f', 'a', '{}'::jsonb, 'b', '[]'::jsonb)));
 	SELECT clutch.seal();
 });
 foreach my $n (1, 2, 30, 7, 70)
