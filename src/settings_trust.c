@@ -30,7 +30,7 @@ int			clutch_signature_skew = 300;
 /*
  * Whether a role that speaks for an agent may send the types in
  * clutch.signed_types without a signature.  "off": it may.  "keyed": only for
- * agents that have no key.  "always": it may not.  Operators always may.
+ * agents that have never had a key.  "always": it may not.  Operators always may.
  */
 int			clutch_require_signature = SIGNATURE_OFF;
 

@@ -86,14 +86,13 @@ key_look(Slice agent_id, Slice kid, AgentKey *key)
 }
 
 bool
-key_agent_has_one(Slice agent_id)
+key_agent_has_had_one(Slice agent_id)
 {
 	RowScan		scan;
-	bool		found = false;
+	bool		found;
 
 	key_begin(&scan, agent_id, SLICE_NONE, AccessShareLock);
-	while (!found && rows_next(&scan))
-		found = rows_is_null(&scan, Anum_agent_key_revoked_at);
+	found = rows_next(&scan);
 	rows_end(&scan);
 	return found;
 }

@@ -30,8 +30,11 @@ typedef struct AgentKey
 /* Returns false if the agent has no key of that name. */
 extern bool key_find(Slice agent_id, Slice kid, AgentKey *key);
 
-/* Does the agent have a key that has not been revoked? */
-extern bool key_agent_has_one(Slice agent_id);
+/*
+ * Does the agent have a key, or has it had one?  One that has expired or was
+ * revoked still counts, because its role can wait for the one and do the other.
+ */
+extern bool key_agent_has_had_one(Slice agent_id);
 
 /*
  * Adds a key.  Returns false if the agent has this very key already; if

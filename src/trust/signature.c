@@ -102,5 +102,5 @@ signature_is_required(Slice agent_id, uint32 bit)
 	if (clutch_require_signature == SIGNATURE_OFF || (clutch_signed_types & bit) == 0 ||
 		principal_is_operator(principal_role()))
 		return false;
-	return clutch_require_signature == SIGNATURE_ALWAYS || key_agent_has_one(agent_id);
+	return clutch_require_signature == SIGNATURE_ALWAYS || key_agent_has_had_one(agent_id);
 }

@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(37);
+SELECT plan(39);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -74,8 +74,12 @@ SELECT is(fixture.called('clutch_test_ken', 'clutch.cancel(''mine1'')'), '42501 
 SELECT is(fixture.sent('clutch_test_ken', fixture.by('ken', fixture.cancellation('mine1', 'run:mine'))), 'admitted', 'it signs');
 SELECT is(fixture.sent('clutch_test_ken', fixture.note('unsigned', 'agent:ken')), 'admitted', 'other types need no signature');
 SELECT is(fixture.sent('clutch_test_op', fixture.cancellation('mine2', 'run:mine')), 'admitted', 'nor does an operator');
-SELECT clutch.revoke_key('agent:ken', 'k1') \g /dev/null
-SELECT is(fixture.sent('clutch_test_ken', fixture.cancellation('mine3', 'run:mine')), 'admitted', 'nor an agent whose keys are all revoked');
+SELECT is(fixture.called('clutch_test_ken', 'clutch.revoke_key(''agent:ken'', ''k1'')'), 'done', 'the role revokes the key of its agent');
+SELECT is(fixture.sent('clutch_test_ken', fixture.cancellation('mine3', 'run:mine')), '42501 SIGNATURE_REQUIRED /security/auth', 'which still binds the agent');
+SELECT clutch.grant_agent('clutch_test_ken', 'agent:kid') \g /dev/null
+SELECT clutch.send(clutch.envelope('task.request', 'agent:kid', '{agent:lois}', run_id => 'run:kid', thread_id => 'thread:1', task_id => 'kid')) \g /dev/null
+SELECT is(fixture.sent('clutch_test_ken', clutch.envelope('task.cancel', 'agent:kid', run_id => 'run:kid', thread_id => 'thread:1', task_id => 'kid')), 'admitted', 'an agent that has never had a key need not sign');
+SELECT clutch.revoke_agent('clutch_test_ken', 'agent:kid') \g /dev/null
 SET clutch.require_signature = always;
 SELECT is(fixture.sent('clutch_test_ken', fixture.cancellation('mine4', 'run:mine')), '42501 SIGNATURE_REQUIRED /security/auth', 'always: it must sign all the same');
 SET clutch.signed_types = 'task.result';
