@@ -40,14 +40,14 @@ int64
 waiting_kind_of(const Requirement *requirement)
 {
 	return (int64) (requirement_anchor(requirement) << DIGEST_BITS |
-					(requirement_digest(requirement) & DIGEST_MASK));
+					(requirement_digest(requirement, SLICE_NONE) & DIGEST_MASK));
 }
 
 int64
 waiting_kind_of_offered(const Requirement *requirement, Slice holder)
 {
 	return (int64) (requirement_anchor(requirement) << DIGEST_BITS |
-					((requirement_digest(requirement) ^ slice_hash(holder)) & DIGEST_MASK));
+					(requirement_digest(requirement, holder) & DIGEST_MASK));
 }
 
 uint64

@@ -140,7 +140,7 @@ requirement_hash_policy(CryptoHash *hash, const MessagePolicy *policy)
  * That is easy with the hashes of hash tables, whatever their seed is.
  */
 uint64
-requirement_digest(const Requirement *requirement)
+requirement_digest(const Requirement *requirement, Slice holder)
 {
 	CryptoHash	hash;
 	uint8		bytes[CRYPTO_HASH_BYTES];
@@ -164,8 +164,8 @@ requirement_digest(const Requirement *requirement)
 	 * add the sender only where it matters, so that otherwise the requests of
 	 * all senders wait together
 	 */
-	if (roster_limits_delegation(roster_get()))
-		requirement_hash_text(&hash, requirement->sender);
+	requirement_hash_text(&hash, roster_limits_delegation(roster_get()) ? requirement->sender : SLICE_NONE);
+	requirement_hash_text(&hash, holder);
 	crypto_hash_end(&hash, bytes);
 	memcpy(&digest, bytes, sizeof(digest));
 	return digest;

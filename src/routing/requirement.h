@@ -96,9 +96,10 @@ extern bool requirement_is_direct(const Requirement *requirement);
  * Returns a digest.  Requests with the same digest wait in the same queue
  * (queue/waiting.h).  It covers what an agent must fulfil, but not the run,
  * because whether an agent may spend more on a run changes over time.  It
- * depends on the secret of the database.
+ * depends on the secret of the database and, if the request is offered to
+ * others, on the agent that has it; otherwise holder is absent.
  */
-extern uint64 requirement_digest(const Requirement *requirement);
+extern uint64 requirement_digest(const Requirement *requirement, Slice holder);
 
 /*
  * Returns a copy of the rules in one piece of memory, to be freed by pfree, or

@@ -1,6 +1,6 @@
 -- Unclaimed work moves (clutch.claim_timeout; DESIGN 3).
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(54);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -171,6 +171,16 @@ SELECT fixture.agent('q1', 5, '{skill:q,skill:r}'), fixture.agent('q2', 5, '{ski
 SELECT is(fixture.state('q'), 'assigned agent:q2 2', 'a tick gives a task to the second best agent when the best one does not claim it');
 SELECT is((SELECT detail FROM clutch.why('q') WHERE agent_id = 'agent:q2'), 'matched requires[skill:q], best that has not had it', 'and says so');
 SELECT clutch.cancel('q') \g /dev/null
+
+-- --------------------------------- the kinds of what is offered cannot be chosen
+-- If the ID of the holder changed the digests of all requirements in the same way, whoever may choose that ID could
+-- put what is offered into the kind of other tasks, in front of them.
+SELECT fixture.at(560000), fixture.agent('o1', 2, '{skill:v,skill:w}'), fixture.ask('o1 v', NULL, 'skill:v'), fixture.ask('o1 w', NULL, 'skill:w') \g /dev/null
+SELECT fixture.agent('o2', 2, '{skill:v,skill:w}'), fixture.ask('o2 v', NULL, 'skill:v'), fixture.ask('o2 w', NULL, 'skill:w') \g /dev/null
+SELECT is((SELECT string_agg(agent_id, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id ~ '^o. '), 'agent:o1 agent:o1 agent:o2 agent:o2', 'two agents have two kinds of tasks each');
+SELECT fixture.at(560060), clutch.tick() \g /dev/null
+SELECT is((SELECT count(*) = 4 AND bit_xor(kind) = 0 FROM clutch.waiting WHERE task_id ~ '^o. '), false, 'the holder changes each kind in another way');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE task_id ~ '^o. ' \g /dev/null
 
 -- ------------------------------------------------ many at the same instant
 -- Each is found behind the one before, not among those that are done (counted by
