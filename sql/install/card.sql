@@ -333,7 +333,7 @@ BEGIN
 	native := clutch.card_as(jsonb_build_object('agent_id', export_card.agent_id), dialect);
 	RETURN document || (
 		SELECT coalesce(jsonb_object_agg(m.name, native -> m.name), '{}')
-		FROM (VALUES ('name', '^[^\u0001-\u0020A-Z]+$'), ('description', '.'), ('version', '^\d+\.\d+\.\d+([-+]|$)')) AS m(name, form)
+		FROM (VALUES ('name', E'^[^\\u0001-\\u0020A-Z]+$'), ('description', '.'), ('version', '^[0-9]+[.][0-9]+[.][0-9]+([-+]|$)')) AS m(name, form)
 		WHERE (document ->> m.name COLLATE "C" ~ m.form) IS NOT TRUE);
 END
 $$;
