@@ -281,7 +281,7 @@ JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
 JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
 JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e'
 WHERE t.relnamespace = 'clutch'::regnamespace
-  AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^[(][a-z_]+ IS NOT NULL[)]$')
+  AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^[(]"?[a-z_]+"? IS NOT NULL[)]$')
   AND t.relname NOT IN ('events', 'adapter', 'checkpoint', 'endpoint', 'endpoint_secret', 'event_count', 'event_count_place', 'group_member', 'principal',
 						'privilege', 'quota', 'quota_refusal', 'registry_document', 'retry_policy', 'routing_rule', 'secret');
 COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, adapters, artifacts, roles that are gone, row-level security, and the catalog';

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(50);
+SELECT plan(51);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -172,6 +172,9 @@ SELECT is((SELECT string_agg(code || ': ' || detail, E'\n' ORDER BY code, detail
 SELECT throws_ok($$ SELECT fixture.ask('indexed') $$, '0A000', NULL, 'until then, nothing is requested');
 SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
 SELECT lives_ok($$ SELECT fixture.ask('indexed') $$, 'then it is');
+SET quote_all_identifiers = on;
+SELECT is_empty('SELECT * FROM clutch.check()', 'nor are indexes in the way, with or without quotes around the names of their columns');
+RESET quote_all_identifiers;
 DROP INDEX clutch.plain, clutch.of_log, clutch.of_endpoints, clutch.once_member;
 DROP TRIGGER mine ON clutch.events;
 DROP TRIGGER mine ON clutch.group_member;
