@@ -77,7 +77,7 @@ clutch_prune(PG_FUNCTION_ARGS)
 	 * find their tasks gone
 	 */
 	(void) settle_agenda();
-	report = prune_batch(PG_GETARG_TIMESTAMPTZ(0), max_events);
+	report = prune_batch(PG_GETARG_TIMESTAMPTZ(0), max_events, 0);
 	owner_end(caller);
 	notice_kept(&report);
 	PG_RETURN_INT64(report.events);

@@ -25,8 +25,9 @@
 /*
  * The log is read in the order of seq.  received_at rises in that order, too,
  * except for transactions that stay open, a clock that was set back, and
- * imported runs.  So after this many young events in a row, we assume that we
- * have reached the young end of the log.
+ * imported runs, and so do the IDs of transactions.  So after this many events
+ * in a row that are young, or that a subscription has not handled, we assume
+ * that we have reached the end of what may be removed.
  */
 #define YOUNG_END		1000
 
@@ -49,13 +50,14 @@ typedef struct Search
 {
 	TimestampTz before;
 	int			max_events;
+	int64		left;			/* how many events may still be examined */
 	Horizon		horizon;
 	List	   *subjects;		/* subjects of postponed consequences */
 	HTAB	   *runs;			/* what was found out about them */
 	Candidates *found;
 	int			room;			/* allocated length of found->seqs */
 	MemoryContext context;		/* holds the results */
-	int			young;			/* number of young events in a row */
+	int			young;			/* number of young or unread events in a row */
 	bool		is_full;
 } Search;
 
@@ -277,17 +279,28 @@ candidates_add_message(Search *search, const RowScan *scan)
 static void
 candidates_examine(Search *search, const RowScan *scan)
 {
-	if (!candidates_event_is_old(search, scan))
+	bool		is_kept = candidates_event_is_kept(scan);
+
+	if (!candidates_event_is_old(search, scan) ||
+		(!is_kept && !candidates_event_was_read(search, scan)))
 	{
 		search->young++;
 		return;
 	}
 	search->young = 0;
-	if (candidates_event_is_kept(scan))
+	if (is_kept)
 		return;
 	if (candidates_run_verdict(search, rows_text(scan, Anum_event_run_id)) == RUN_IS_MESSAGES &&
 		candidates_event_may_go(search, scan))
 		candidates_add_message(search, scan);
+}
+
+/* Has the search found or examined enough? */
+static bool
+candidates_search_is_over(Search *search)
+{
+	search->found->is_partial = --search->left <= 0;
+	return search->found->is_partial || search->is_full || search->found->n >= search->max_events;
 }
 
 /*
@@ -313,7 +326,7 @@ candidates_search_range(Search *search, int64 from, int64 to)
 
 		CHECK_FOR_INTERRUPTS();
 		candidates_examine(search, &scan);
-		if (search->is_full || search->found->n >= search->max_events)
+		if (candidates_search_is_over(search))
 			stopped_at = rows_int8(&scan, Anum_event_seq);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(each);
@@ -336,9 +349,14 @@ candidates_search_begin(Search *search)
 }
 
 Candidates *
-candidates_find(TimestampTz before, int max_events)
+candidates_find(TimestampTz before, int max_events, int max_examined)
 {
-	Search		search = {.before = before, .max_events = max_events};
+	bool		is_limited = max_examined > 0;
+	Search		search = {
+		.before = before,
+		.max_events = max_events,
+		.left = is_limited ? max_examined : PG_INT64_MAX
+	};
 	int64		from;
 
 	if (next_relation != rows_table_oid(TABLE_EVENTS))
@@ -349,9 +367,10 @@ candidates_find(TimestampTz before, int max_events)
 	next_seq = candidates_search_range(&search, from, PG_INT64_MAX);
 	/*
 	 * at the end of the log, continue before the place where we started,
-	 * because tasks there may be over now
+	 * because tasks there may be over now.  If the search is limited, the next
+	 * one does, because otherwise nobody could tell when all has been examined.
 	 */
-	if (next_seq == 0 && from > 0)
+	if (next_seq == 0 && from > 0 && !is_limited)
 		next_seq = candidates_search_range(&search, 0, from);
 	hash_destroy(search.runs);
 	return search.found;

@@ -41,14 +41,19 @@ typedef struct Candidates
 	List	   *units;			/* of CandidateUnit * */
 	Slice		unread_by;		/* a subscription for which events were kept,
 								 * or absent */
+	bool		is_partial;		/* the search ended because it had examined
+								 * max_examined events */
 } Candidates;
 
 /*
  * Returns events that were received before that time, about max_events at
  * most; the last run may have more.  Returns none only if there are none at
  * all.  The tasks of the runs are locked.
+ *
+ * If max_examined is not 0, the search also ends after it has examined so many
+ * events, or at the end of the log, and the next one continues there.
  */
-extern Candidates *candidates_find(TimestampTz before, int max_events);
+extern Candidates *candidates_find(TimestampTz before, int max_events, int max_examined);
 
 /*
  * Makes this backend's next search begin at a random place behind its last one.

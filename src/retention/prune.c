@@ -301,10 +301,11 @@ prune_latest(TimestampTz before)
 
 /* Removes what is found, adds it to the report, and returns how many events there were. */
 static int
-prune_found(TimestampTz before, int max_events, PruneReport *report)
+prune_found(TimestampTz before, int max_events, int max_examined, PruneReport *report)
 {
-	Pruning		pruning = {candidates_find(before, max_events)};
+	Pruning		pruning = {candidates_find(before, max_events, max_examined)};
 
+	report->is_partial = pruning.found->is_partial;
 	if (slice_present(pruning.found->unread_by))
 		report->unread_by = pruning.found->unread_by;
 	if (pruning.found->n == 0)
@@ -328,13 +329,13 @@ prune_found(TimestampTz before, int max_events, PruneReport *report)
  * would always find the same.
  */
 PruneReport
-prune_batch(TimestampTz asked_before, int max_events)
+prune_batch(TimestampTz asked_before, int max_events, int max_examined)
 {
 	TimestampTz before = prune_latest(asked_before);
 	PruneReport report = {0};
 
 	savepoint_defer_no_deletes();
-	if (prune_found(before, max_events, &report) > 0 && report.events == 0 && candidates_jump(before))
-		(void) prune_found(before, max_events, &report);
+	if (prune_found(before, max_events, max_examined, &report) > 0 && report.events == 0 && candidates_jump(before))
+		(void) prune_found(before, max_events, max_examined, &report);
 	return report;
 }

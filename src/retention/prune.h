@@ -25,13 +25,16 @@ typedef struct PruneReport
 								 * users' rows refer to them, */
 	int			locked;			/* and, at least, because an open transaction
 								 * has locked some of their rows */
+	bool		is_partial;		/* max_examined events have been examined, and
+								 * there are more */
 } PruneReport;
 
 /*
  * Removes at most about max_events events that were received before that time
  * or, if there are keys, before twice clutch.signature_skew ago, if that is
  * earlier (retention/candidates.h).  The caller must be the owner of the log.
+ * If max_examined is not 0, no more than about so many events are examined.
  */
-extern PruneReport prune_batch(TimestampTz before, int max_events);
+extern PruneReport prune_batch(TimestampTz before, int max_events, int max_examined);
 
 #endif							/* CLUTCH_PRUNE_H */

@@ -226,6 +226,7 @@ task_run_has_any(Slice run_id)
 	return rows_look(&scan, NULL);
 }
 
+/* Begins with the newest tasks, because one that is not over is probably among them. */
 bool
 task_run_is_over(Slice run_id, bool *has_tasks)
 {
@@ -235,7 +236,7 @@ task_run_is_over(Slice run_id, bool *has_tasks)
 	*has_tasks = false;
 	task_scan_run(&scan, run_id, ROWS_DIRTY);
 	rows_start(&scan);
-	while (over && rows_next(&scan))
+	while (over && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		*has_tasks = true;

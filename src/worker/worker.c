@@ -42,12 +42,14 @@
 
 /*
  * The maximum number of events that one step of pruning removes, because
- * whoever reports on one of their tasks waits for the step.  After a step, the
- * worker pauses for so many times as long as the step took, and at least for
- * the shortest pause.  When there is nothing left to remove, it looks again
+ * whoever reports on one of their tasks waits for the step, and the maximum
+ * number that it examines, because the other jobs wait for it.  After a step,
+ * the worker pauses for so many times as long as the step took, and at least
+ * for the shortest pause.  When there is nothing left to remove, it looks again
  * after a hundredth of the retention time, but not sooner or later than:
  */
 #define PRUNE_STEP		500
+#define PRUNE_LOOKS		5000
 #define PRUNE_PAUSES	4
 #define PRUNE_SHORTEST	(20 * USECS_PER_SEC / 1000)
 #define PRUNE_SOONEST	USECS_PER_SEC
@@ -192,9 +194,9 @@ worker_prune_step(void)
 		PruneReport report;
 
 		worker_become_owner();
-		report = prune_batch(clock_now() - keep, PRUNE_STEP);
+		report = prune_batch(clock_now() - keep, PRUNE_STEP, PRUNE_LOOKS);
 		prune_job.lacks_lock = report.locked > 0 && report.events == 0;
-		if (report.events > 0)
+		if (report.events > 0 || report.is_partial)
 		{
 			TimestampTz ended = GetCurrentTimestamp();
 

@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(72);
+SELECT plan(74);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -225,6 +225,14 @@ SELECT throws_ok('DELETE FROM clutch.events', 'KL007', NULL, 'prune opens the do
 ROLLBACK;
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:talk'), 1::bigint, 'what is rolled back was not pruned');
 
+-- where a subscription keeps all the rest of the log, a call does not read all of that
+SELECT clutch.subscribe('slow', '{}', 'now') \g /dev/null
+SELECT pg_temp.say('slow ' || n) FROM generate_series(1, 4000) n \g /dev/null
+BEGIN;
+SELECT is(clutch.prune('infinity'), 1::bigint, 'what it has handled goes');
+SELECT cmp_ok((SELECT idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'clutch.events'::regclass), '<', 3000::bigint, 'and little of the rest is read');
+ROLLBACK;
+SELECT clutch.unsubscribe('slow') \g /dev/null
 
 -- what a run has still to cause is not forgotten
 SELECT fixture.ask('put_off', run => 'run:put_off') \g /dev/null

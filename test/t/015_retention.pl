@@ -77,8 +77,21 @@ is($node->safe_psql('postgres', q{SELECT count(DISTINCT run_id), sum(tokens), su
 is_sound($node, 'postgres', 'afterwards');
 same_after_rebuild($node, 'postgres', 'afterwards');
 is($node->safe_psql('postgres', "SELECT count(*) > 0 FROM clutch.read_from('$position', max_events => 10000)"), 't', 'a position from before leads on');
+
+# Where much of what is old may not go, it examines that in parts, and does its other work in between.
+$node->safe_psql('postgres', 'CREATE DATABASE parts');
+$node->safe_psql('parts', q{CREATE EXTENSION clutch;
+	INSERT INTO clutch.events (envelope) VALUES (clutch.envelope('task.request', 'agent:ui', run_id => 'run:long', task_id => 'task:long', requires => '{skill:x}'));
+	INSERT INTO clutch.events (envelope) SELECT clutch.envelope('chat.message', 'agent:ui', run_id => 'run:long') FROM generate_series(1, 30000)});
+my $read = q{SELECT t.idx_tup_fetch || ' ' || d.xact_commit FROM pg_stat_user_tables t, pg_stat_database d WHERE t.relid = 'clutch.events'::regclass AND d.datname = 'parts'};
+my @before = split / /, $node->safe_psql('parts', "SELECT pg_sleep(2) \\g /dev/null\n$read");
+my @after = split / /, $node->safe_psql('parts', "SELECT pg_sleep(5) \\g /dev/null\n$read");
+cmp_ok($after[0] - $before[0], '>', 10000, 'it looks for what is old');
+cmp_ok(($after[0] - $before[0]) / ($after[1] - $before[1]), '<', 6000, 'but not at all of it in one transaction');
+is($node->safe_psql('parts', q{SELECT count(*) FROM clutch.events WHERE run_id = 'run:long' AND type = 'chat.message'}), '30000', 'a run that is not over stays');
 $node->append_conf('postgresql.conf', "clutch.retention = off\n");
 $node->reload;
+$node->safe_psql('postgres', 'DROP DATABASE parts WITH (FORCE)');
 
 ($status, $out, $err) = $node->psql('postgres', q{SET clutch.retention = 'soon'});
 like($err, qr/invalid value/, 'a retention that is no interval is refused');
