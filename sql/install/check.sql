@@ -135,6 +135,14 @@ FROM (
 	FROM clutch.schedule s) AS g
 WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = g.role)
 UNION ALL
+-- A restore of the data only, or without privileges, leaves roles that have been granted something without any right.
+SELECT 'ROLE_LACKS_PRIVILEGES', pg_catalog.format('clutch.privileges lists roles that may not use the schema clutch: %s, for example %s', count(*), min(r.rolname COLLATE "C")) COLLATE "default",
+	   'SELECT clutch.grant_again();'
+FROM pg_catalog.pg_roles r
+WHERE r.oid IN (SELECT p.grantee::oid FROM clutch.principal p UNION ALL SELECT p.grantee::oid FROM clutch.privilege p)
+  AND NOT pg_catalog.has_schema_privilege(r.oid, 'clutch', 'USAGE')
+HAVING count(*) > 0
+UNION ALL
 -- A dump can leave policies out. The secrets have none, so that nobody but their owner sees a row.
 SELECT 'ROWS_NOT_FILTERED', pg_catalog.format('row-level security of %s is off, so roles that may read it see the rows of others', f.relation) COLLATE "default",
 	   f.remedy COLLATE "default"

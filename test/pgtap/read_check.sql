@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(51);
+SELECT plan(55);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -224,6 +224,17 @@ SELECT is(pg_temp.left_behind(), '2 subscriptions, 2 positions, 2 schedules', 'a
 SELECT is(pg_temp.mend(), 'sound', 'the hints remove what is left');
 SELECT is(pg_temp.left_behind(), '1 subscriptions, 1 positions, 1 schedules', 'and nothing else');
 SELECT is((SELECT count(*) FROM clutch.quota), 2::bigint, 'the quotas of others stay');
+
+-- roles that are there, but whose rights are not, as after a restore without privileges
+CREATE ROLE "check Reader";
+SELECT clutch.grant_reader('check Reader') \g /dev/null
+DROP OWNED BY check_billing, "check Reader";
+SELECT is((SELECT detail FROM clutch.check() WHERE code = 'ROLE_LACKS_PRIVILEGES'), 'clutch.privileges lists roles that may not use the schema clutch: 2, for example check Reader', 'roles without rights are reported');
+SELECT is(pg_temp.mend(), 'sound', 'the hint gives them their rights again');
+SELECT is(has_function_privilege('check_billing', 'clutch.claim(text, integer, interval)', 'EXECUTE'), true, 'those of an agent');
+SELECT is(has_table_privilege('check Reader', 'clutch.agent_registry', 'SELECT'), true, 'and those of a reader');
+SELECT clutch.revoke_reader('check Reader') \g /dev/null
+DROP ROLE "check Reader";
 
 -- the functions do it as well, for any operator
 SELECT pg_temp.gone('check_billing') \g /dev/null
