@@ -64,6 +64,11 @@ CREATE FUNCTION clutch.sees_from(agent_id text) RETURNS boolean
 COMMENT ON FUNCTION clutch.sees_from(text) IS
 	'whether the role may read what belongs to an agent: what it has sent in the current transaction, and its calls';
 
+CREATE FUNCTION clutch.is_role(role regrole) RETURNS boolean
+	AS 'MODULE_PATHNAME', 'clutch_is_role' LANGUAGE C STABLE STRICT PARALLEL SAFE COST 0.4;
+COMMENT ON FUNCTION clutch.is_role(regrole) IS
+	'whether this is the current role, for policies that are to be asked before a row is compared';
+
 CREATE FUNCTION clutch.current_epoch() RETURNS integer
 	AS 'MODULE_PATHNAME', 'clutch_current_epoch' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION clutch.current_epoch() IS 'the epoch of this copy of the database';

@@ -36,7 +36,7 @@ FROM (VALUES
 	('clutch.outbox', 'clutch.sees_from(agent_id)'),
 	('clutch.keys', NULL),
 	('clutch.agent_key', 'agent_id = ANY ((SELECT clutch.my_agents())::text[])'),
-	('clutch.schedule', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
+	('clutch.schedule', 'clutch.is_role(owner) AND owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),	-- the second for the index
 	('clutch.subscription', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)'),
 	('clutch.subscription_position', 'owner = (SELECT pg_catalog.quote_ident(current_user)::regrole)')
 ) AS v(relation, own);

@@ -45,6 +45,7 @@ PG_FUNCTION_INFO_V1(clutch_my_runs);
 PG_FUNCTION_INFO_V1(clutch_envelope_of);
 PG_FUNCTION_INFO_V1(clutch_sees);
 PG_FUNCTION_INFO_V1(clutch_sees_from);
+PG_FUNCTION_INFO_V1(clutch_is_role);
 PG_FUNCTION_INFO_V1(clutch_seen_runs);
 PG_FUNCTION_INFO_V1(clutch_seen_runs_support);
 PG_FUNCTION_INFO_V1(clutch_sees_support);
@@ -243,6 +244,12 @@ clutch_sees_from(PG_FUNCTION_ARGS)
 
 	PG_RETURN_BOOL(seen->sight.everything ||
 				   sight_has_agent(&seen->sight, slice_of_text(PG_GETARG_TEXT_PP(0))));
+}
+
+Datum
+clutch_is_role(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(PG_GETARG_OID(0) == GetUserId());
 }
 
 /*

@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(68);
+SELECT plan(70);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -116,6 +116,10 @@ SELECT alike(fixture.explains($$SELECT * FROM clutch.tasks WHERE detail >= 'a'$$
 SELECT alike(fixture.explains($$SELECT * FROM clutch.outbox WHERE failure >= 'a'$$), '%Filter: (clutch.sees_from(agent_id) AND (failure >=%', 'and before the failure of a call is');
 SELECT alike(fixture.explains($$SELECT * FROM clutch.tasks WHERE detail >= ANY ('{a}')$$), '%Filter: (clutch.sees(run_id, task_id) AND (detail >=%', 'also where the planner takes a comparison for half as expensive, as with an array of one text');
 SELECT alike(fixture.explains($$SELECT * FROM clutch.outbox WHERE failure >= ANY ('{a}')$$), '%Filter: (clutch.sees_from(agent_id) AND (failure >=%', 'whatever it compares');
+SELECT alike(fixture.explains($$SELECT * FROM clutch.schedules WHERE last_error >= ANY ('{a}')$$), '%Filter: (clutch.is_role(owner) AND (last_error >=%', 'or the last error of a schedule');
+SET enable_seqscan = off;
+SELECT alike(fixture.explains('SELECT * FROM clutch.schedules'), '%Index Cond: ((owner)::oid = %', 'of which an index finds those of the role');
+RESET enable_seqscan;
 RESET ROLE;
 ANALYZE clutch.task;
 SELECT is_empty($$SELECT tablename, attname FROM pg_stats WHERE schemaname = 'clutch' AND attname IN ('detail', 'failure', 'last_error')$$, 'nor are there statistics, by which EXPLAIN would estimate how many tasks have a detail');
