@@ -11,6 +11,7 @@
 #include "access/xact.h"
 #include "base/clock.h"
 #include "base/rows.h"
+#include "base/transaction.h"
 #include "base/wait.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
@@ -251,16 +252,23 @@ worker_job_failed(Job *job)
 }
 
 /*
- * Does a step.  After a wait that was too long, the others of the step were
- * short, but the commit may wait again, for example for others that notify:
- * if it failed, all that the step has done would be undone.
+ * After a wait that was too long, the others of the transaction were short, but
+ * its commit may wait again, for example for others that notify: if it failed,
+ * all that the step has done would be undone.
  */
+static void
+worker_wait_as_usual(void)
+{
+	(void) set_config_option("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_LOCAL, true, 0, false);
+}
+
+/* Deferred triggers of users are fired after the step. */
 static void
 worker_job_step(const Job *job)
 {
 	job->step();
-	(void) set_config_option("lock_timeout", LOCK_PATIENCE, PGC_SUSET, PGC_S_SESSION,
-							 GUC_ACTION_LOCAL, true, 0, false);
+	worker_wait_as_usual();
 }
 
 /* Runs a step in a transaction.  Returns false if it failed and is put off. */
@@ -414,6 +422,8 @@ worker_name_database(void *arg)
 static void
 worker_begin(int number)
 {
+	/* what the step has caused for other tasks is handled before that, and may have waited as well */
+	static TransactionWatch watch = {.committing = worker_wait_as_usual};
 	Oid			database;
 
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
@@ -422,6 +432,7 @@ worker_begin(int number)
 	database = mailbox_worker_begins(number);
 	if (!OidIsValid(database))
 		proc_exit(0);
+	transaction_watch(&watch);
 	before_shmem_exit(worker_return_hints, (Datum) 0);
 	BackgroundWorkerInitializeConnectionByOid(database, InvalidOid, 0);
 	/* override what ALTER DATABASE may have set for sessions */

@@ -130,27 +130,36 @@ end_session($locker);
 heard_until_end();
 
 # The waits of such a tick are short after the first one, but its commit may wait for another
-# that notifies, here for one that waits for a standby.
+# that notifies, here for one that waits for a standby: also if the tick has lacked the lock only
+# for what it has caused for another task, which is handled at the commit.
 my $notifier = session($node, 'postgres');
 $locker = session($node, 'postgres');
 ask_session($notifier, 'SET synchronous_commit = on;');
 $node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'}, 'clutch.notify = transaction';
 $node->reload;
-$node->safe_psql('postgres', q{SELECT clutch.send(ask('task:hurt', 'agent:slow')); SELECT count(*) FROM clutch.claim('agent:slow', 1, '1 h')});
+$node->safe_psql('postgres', q{SELECT clutch.register(card('hurt', 9)); SELECT clutch.send(ask('task:' || name, 'agent:hurt')) FROM unnest('{hurt,above}'::text[]) name;
+	SELECT count(*) FROM clutch.claim('agent:hurt', 2, '1 h'); SELECT clutch.send(ask('task:below', 'agent:nobody', 'task:above'));
+	SELECT clutch.suspend('agent:hurt', 'task:above', '{"children": "all"}')});
 ask_session($locker, 'BEGIN; LOCK TABLE clutch.ready IN ACCESS EXCLUSIVE MODE;');
 $notifier->{in} .= "BEGIN; SELECT pg_logical_emit_message(true, 'a', 'b'); NOTIFY other; COMMIT;\n\\echo answered\n";
 $notifier->{out} = '';
 await('a commit that waits', sub { $notifier->{run}->pump_nb; return $node->safe_psql('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'}) eq 't'; });
-$node->safe_psql('postgres', q{BEGIN; SET LOCAL clutch.notify = off; UPDATE clutch.task SET lease_until = '2000-01-01', next_at = '2000-01-01' WHERE task_id = 'task:hurt';
-	UPDATE clutch.timer SET due = '2000-01-01' WHERE task_id = 'task:hurt';
-	SET LOCAL clutch.clock = '2000-01-01T00:00:00Z'; SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY['agent:ken'], deadline => interval '1 s')); COMMIT});
-ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $worker AND locktype = 'object' AND clock_timestamp() - waitstart > '200ms'"), 'the commit of a tick that lacks a lock waits for others');
+foreach my $due ([ deadline => 'below' ], [ lease_until => 'hurt' ])
+{
+	my ($time, $task) = @$due;
+
+	$node->safe_psql('postgres', qq{BEGIN; SET LOCAL clutch.notify = off; UPDATE clutch.task SET $time = '2000-01-02', next_at = '2000-01-02' WHERE task_id = 'task:$task';
+		UPDATE clutch.timer SET due = '2000-01-02' WHERE task_id = 'task:$task';
+		SET LOCAL clutch.clock = '2000-01-01T00:00:00Z'; SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY['agent:ken'], deadline => interval '1 s')); COMMIT});
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_locks WHERE pid = $worker AND locktype = 'object' AND clock_timestamp() - waitstart > '200ms'"),
+		"the commit of a tick that lacks a lock waits for others: $task");
+}
 $node->safe_psql('postgres', "ALTER SYSTEM RESET $_") foreach qw(synchronous_commit synchronous_standby_names clutch.notify);
 $node->reload;
 $notifier->{run}->pump until $notifier->{out} =~ /^answered$/m;
 ask_session($locker, 'ROLLBACK;');
 end_session($_) foreach $locker, $notifier;
-ok($node->poll_query_until('postgres', q{SELECT status <> 'running' FROM clutch.task WHERE task_id = 'task:hurt'}), 'then all is done');
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 3 FROM clutch.task WHERE (task_id, status) IN (('task:hurt', 'assigned'), ('task:above', 'assigned'), ('task:below', 'timed_out'))}), 'then all is done');
 heard_until_end();
 
 # two-phase commit: the worker does not know which listeners to wake
