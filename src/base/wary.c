@@ -7,30 +7,32 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/wary.h"
-#include "utils/timestamp.h"
 
 /* until what was put off has been tried again, at a tick that may come late */
 #define WARY_FOR		(2 * WARY_PUT_OFF)
 
-/* The end is set in advance, in case the call fails. */
+/* If the call fails, the next one is wary, whenever that comes. */
 Wary
 wary_begin(TimestampTz *until)
 {
-	TimestampTz now = GetCurrentTimestamp();
-	Wary		wary = {until, now < *until || savepoint_is_deferring()};
+	Wary		wary = {until, *until != 0 || savepoint_is_deferring()};
 
 	if (!wary.is_wary)
-		*until = now + WARY_FOR;
+		*until = WARY_AT_FIRST;
 	return wary;
 }
 
+/* The calls may be far apart, so this does not end before a call in which no step has failed. */
 void
 wary_end(const Wary *wary)
 {
-	if (wary->refused > 0)
-		*wary->until = GetCurrentTimestamp() + WARY_FOR;
-	else if (!wary->is_wary || *wary->until == WARY_AT_FIRST)
+	TimestampTz now = clock_now();
+
+	if (wary->refused + wary->chances > 0)
+		*wary->until = now + WARY_FOR;
+	else if (!wary->is_wary || *wary->until == WARY_AT_FIRST || *wary->until <= now)
 		*wary->until = 0;
 }
 

@@ -6,8 +6,9 @@
  * A trigger of a user may refuse an event that the database appends, and must
  * not keep the others from what the same call does for them.  Savepoints would
  * make sure of that, but are in vain in nearly every call.  So a call runs its
- * steps without them, and if it fails, those of the next two minutes in this session
- * run each step in a savepoint.  So do all calls if a trigger is deferred, which
+ * steps without them.  If it fails, the next one in this session runs each step
+ * in a savepoint.  If a step fails there, so do those after it, until two minutes
+ * have passed and none has failed.  So do all calls if a trigger is deferred, which
  * would fail later, and the first call of a session, because many sessions make
  * only one.
  *
@@ -20,10 +21,10 @@
 #include "base/savepoint.h"
 #include "datatype/timestamp.h"
 
-/* until when calls are wary in a new session */
+/* until when calls are wary in a new session, and after a call that has failed: for one call at least */
 #define WARY_AT_FIRST	DT_NOEND
 
-/* a step that has failed may be put off for this time; the calls are wary until after it */
+/* a step that has failed may be put off for this time of clutch.clock; the calls are wary until after it */
 #define WARY_PUT_OFF	USECS_PER_MINUTE
 
 /* after so many steps that have failed by chance, a call should end */
@@ -31,7 +32,8 @@
 
 typedef struct Wary
 {
-	TimestampTz *until;			/* until when calls of this kind are wary */
+	TimestampTz *until;			/* until when calls of this kind are wary at
+								 * least; 0 if they are not */
 	bool		is_wary;		/* is this one? */
 	int			refused;		/* how many of its steps have failed, */
 	int			chances;		/* and how many others by chance, because of a

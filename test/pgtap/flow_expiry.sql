@@ -1,6 +1,6 @@
 -- A message with a TTL to which nobody replies: its sender is told (spec 003 5.1).
 \ir ../fixtures/tap.sql
-SELECT plan(26);
+SELECT plan(27);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 CREATE FUNCTION pg_temp.say(id text, kind text DEFAULT 'chat.message', whom text DEFAULT 'agent:ken', orders jsonb DEFAULT '{"ttl_ms": 10000}', sender text DEFAULT 'agent:ui')
@@ -73,3 +73,17 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_timer_overdue
 DROP TRIGGER refuses ON clutch.events;
 SELECT fixture.at(350), clutch.tick() \g /dev/null
 SELECT is(pg_temp.told('msg_9'), 'chat.system agent:orchestrator {agent:ui} TIMEOUT msg_9 tr_1', 'when nothing is in the way any more, the sender is told');
+
+-- one that is always refused does not keep others from being told, however rarely something ticks
+CREATE TRIGGER refuses AFTER INSERT ON clutch.events FOR EACH ROW WHEN (NEW.envelope #>> '{payload,details,message_id}' = 'msg_bad') EXECUTE FUNCTION fixture.refuses();
+SELECT pg_temp.say('msg_bad') \g /dev/null
+SELECT fixture.at(1000), clutch.tick() \g /dev/null
+SELECT pg_temp.say('msg_good1') \g /dev/null
+SELECT fixture.at(1600), clutch.tick() \g /dev/null
+SELECT pg_temp.say('msg_good2') \g /dev/null
+SELECT fixture.at(2200), clutch.tick() \g /dev/null
+SELECT pg_temp.say('msg_good3') \g /dev/null
+SELECT fixture.at(2800), clutch.tick() \g /dev/null
+SELECT is((SELECT string_agg(envelope #>> '{payload,details,message_id}', ' ' ORDER BY seq) FROM clutch.events WHERE envelope #>> '{payload,details,message_id}' ~ '^msg_(bad|good)'),
+	'msg_good1 msg_good2 msg_good3', 'a message that is always refused keeps no other from being told, however rarely something ticks');
+DROP TRIGGER refuses ON clutch.events;
