@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "base/wait.h"
 #include "registry/agent_row.h"
 #include "registry/heartbeat.h"
 #include "registry/roster_part.h"
@@ -110,6 +111,20 @@ heartbeat_write(Slice agent_id, TimestampTz now, int64 pause)
 }
 
 /*
+ * Whoever has the guard is just writing a sign of life of this agent, which is
+ * good enough; but if an agent registers again, it may be a tick that is removing
+ * the old ones.
+ */
+static bool
+heartbeat_take_guard(uint64 guard, bool force)
+{
+	if (!force || !wait_is_allowed())
+		return guard_try(guard);
+	guard_take(guard);
+	return true;
+}
+
+/*
  * An agent that reports a hundred times a second should not be looked up a
  * hundred times, so the backend remembers what it wrote.  That is wrong only
  * after a rollback, and for no longer than the time between two signs of life.
@@ -126,7 +141,7 @@ heartbeat_give(Slice agent_id, bool force)
 	if (memory != NULL && memory->beat_at <= now && memory->beat_at > now - pause)
 		return memory->beat_at;
 	guard = guard_key(GUARD_HEARTBEAT, agent_id, SLICE_NONE, 0);
-	if (!guard_try(guard))
+	if (!heartbeat_take_guard(guard, force))
 		return now;
 	at = heartbeat_write(agent_id, now, pause);
 	guard_release(guard);
