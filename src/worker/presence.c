@@ -12,12 +12,14 @@
 #include "base/transaction.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_subscription.h"
 #include "commands/dbcommands.h"
 #include "commands/defrem.h"
 #include "commands/extension.h"
 #include "compat.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "replication/worker_internal.h"
 #include "storage/procarray.h"
 #include "tcop/utility.h"
 #include "utils/timestamp.h"
@@ -209,6 +211,18 @@ presence_commit_prepared(void)
 		mailbox_changed(MyDatabaseId);
 }
 
+/*
+ * A subscription with two_phase commits prepared transactions without a
+ * statement, and what else it commits cannot be told from that.
+ */
+static void
+presence_replica_committed(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_COMMIT && MySubscription != NULL &&
+		MySubscription->twophasestate == LOGICALREP_TWOPHASE_STATE_ENABLED)
+		(void) mailbox_due(clock_now() + LOOK_AFTER);
+}
+
 static bool
 presence_commits_prepared(Node *statement)
 {
@@ -249,4 +263,5 @@ presence_watch(void)
 	object_access_hook = presence_object_access;
 	previous_utility = ProcessUtility_hook;
 	ProcessUtility_hook = presence_process_utility;
+	RegisterXactCallback(presence_replica_committed, NULL);
 }
