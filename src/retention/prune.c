@@ -185,8 +185,19 @@ prune_is_locked(const ErrorData *error)
 }
 
 /*
- * Returns the error if users' rows refer to one of the units, or an open
- * transaction keeps it, in which case all of them stay; otherwise NULL.
+ * Has another prune removed some of the events meanwhile?  One by one, the
+ * events are locked first, so then the snapshot of the caller is too old.
+ */
+static bool
+prune_is_overtaken(const Pruning *pruning, const ErrorData *error)
+{
+	return !pruning->one_by_one && error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE;
+}
+
+/*
+ * Returns the error if users' rows refer to one of the units, or another
+ * transaction keeps or has removed it, in which case all of them stay;
+ * otherwise NULL.
  */
 static ErrorData *
 prune_try_units(Pruning *pruning, List *units)
@@ -195,7 +206,7 @@ prune_try_units(Pruning *pruning, List *units)
 
 	pruning->units = units;
 	error = savepoint_run(prune_remove_units, pruning);
-	if (error != NULL && !prune_is_referenced(error) && !prune_is_locked(error))
+	if (error != NULL && !prune_is_referenced(error) && !prune_is_locked(error) && !prune_is_overtaken(pruning, error))
 		ReThrowError(error);
 	return error;
 }
