@@ -464,7 +464,7 @@ rebuild_all(void)
 	rebuild_empty_state();
 	rebuild_agent_records_begin();
 	imported_begin();
-	replay_begin();
+	replay_begin(false);
 	report.events = rebuild_replay_log();
 	participant_forget_gone_runs();
 	report.tasks = replay_end();
@@ -480,7 +480,7 @@ void
 rebuild_import_begin(void)
 {
 	rebuild_is_foreign = true;
-	replay_begin();
+	replay_begin(true);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "flow/replay.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
+#include "protocol/problem.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 
@@ -35,15 +36,17 @@ static HTAB *buckets = NULL;
 static dlist_head by_age;		/* oldest entry first */
 static int64 nkept = 0;
 static int64 nwritten = 0;
+static bool is_guarded = false; /* others may request tasks meanwhile */
 
 void
-replay_begin(void)
+replay_begin(bool others_request)
 {
 	replay_context = AllocSetContextCreate(CurrentMemoryContext, "clutch replay",
 										   ALLOCSET_DEFAULT_SIZES);
 	buckets = hash64_create("clutch replay", sizeof(ReplayBucket), REPLAY_MOST, replay_context);
 	dlist_init(&by_age);
 	nkept = nwritten = 0;
+	is_guarded = others_request;
 }
 
 /* ------------------------------------------------------------------ copies */
@@ -136,7 +139,14 @@ replay_task_write(Task *task)
 		task_save(task);
 	else
 	{
-		task_insert(task);
+		if (!is_guarded)
+			task_insert(task);
+		else if (!task_insert_guarded(task))
+			ereport(ERROR,
+					(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
+					 errproblem("lines", "TASK_IN_OTHER_RUN"),
+					 errmsg("task \"%.*s\" has been requested here during the import", task->task_id.len, task->task_id.s),
+					 errhint("Task IDs are unique in a database: import the run when the other one has been pruned, or into another database.")));
 		nwritten++;
 	}
 }

@@ -18,7 +18,11 @@
 #define REPLAY_MOST		10000
 #define REPLAY_BATCH	1000
 
-extern void replay_begin(void);
+/*
+ * Begins.  If others may request tasks at the same time, as they may during an
+ * import, this is checked when a task is written, which raises KL004 then.
+ */
+extern void replay_begin(bool others_request);
 
 /*
  * Returns the task, valid until replay_keep or replay_end is called, or NULL.

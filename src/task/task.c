@@ -348,10 +348,7 @@ task_of_request(const Envelope *request, Slice scope, int depth, int64 seq, Time
 	return task;
 }
 
-/*
- * Returns false if another transaction has requested the task and committed.
- */
-static bool
+bool
 task_insert_guarded(Task *task)
 {
 	uint64		guard = guard_key(GUARD_TASK, task->task_id, SLICE_NONE, 0);

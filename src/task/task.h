@@ -199,9 +199,14 @@ extern Task *task_of_request(const Envelope *request, Slice scope, int depth,
 extern Task *task_create(const Envelope *request, Slice scope, int depth,
 						 int64 seq, TimestampTz at);
 
-/* Write its row.  task_insert is for rebuilds, where nobody else writes. */
+/*
+ * Write its row.  task_insert is for rebuilds, where nobody else writes.
+ * task_insert_guarded waits for other transactions that request the task, and
+ * returns false if one of them has committed.
+ */
 extern void task_save(Task *task);
 extern void task_insert(Task *task);
+extern bool task_insert_guarded(Task *task);
 
 /* Deletes the row of a locked task that is being pruned. */
 extern void task_forget(Task *task);
