@@ -56,8 +56,9 @@ COMMENT ON VIEW clutch.artifacts IS
 CREATE VIEW clutch.artifact_metrics WITH (security_invoker = true) AS
 WITH kept(state, n, bytes) AS (
 	SELECT k.state, count(*), sum(k.bytes)
-	FROM (SELECT CASE WHEN EXISTS (SELECT FROM clutch.artifact_use u WHERE u.digest = a.digest) THEN 'attached' ELSE 'unused' END, a.bytes
-		  FROM clutch.artifact a
+	-- a join, because a look at the index for each artifact takes several times as long
+	FROM (SELECT CASE WHEN u.digest IS NULL THEN 'unused' ELSE 'attached' END, a.bytes
+		  FROM clutch.artifact a LEFT JOIN (SELECT DISTINCT u.digest FROM clutch.artifact_use u) AS u ON u.digest = a.digest
 		  UNION ALL
 		  SELECT 'unfinished', p.bytes FROM clutch.artifact_upload p) AS k(state, bytes)
 	GROUP BY k.state),
