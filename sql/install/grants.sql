@@ -92,7 +92,7 @@ LEFT JOIN LATERAL (
 	WHERE f.name = p.proname) t ON true
 WHERE p.pronamespace = 'clutch'::regnamespace
   AND p.prorettype <> ALL ('{trigger,internal}'::regtype[])
-  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,is_role,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_entry,registry_rules,require_identifier,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
+  AND p.proname <> ALL ('{agent_card_schema,breaker,call_frequencies,card_changes,card_members,card_merged,card_schema_name,card_schemas,count_events,count_more,current_epoch,document_definitions,drop_credentials,envelope_of,envelope_schema,filter_rows,grant_again,grant_all,grant_functions,grant_privilege,grant_tables,grantees_of,has_endpoint_secret,has_signing_secret,has_word,is_role,multiagent_rules,my_agents,my_runs,paused_endpoints,place_card,quota_use,reads_all,register_or_lock,registry_agents,registry_cards,registry_entry,registry_rules,require_identifier,require_role,revoke_privilege,revoke_rights,secret_can_sign,seen_runs,sees,sees_from,slots_held,status_frequencies,tree_nodes}')
   AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.n, t.place, p.proname, p.pronargs;
 COMMENT ON VIEW clutch.functions IS
@@ -453,6 +453,34 @@ UNION ALL
 SELECT p.grantee, p.agent_id, 'broadcast', NULL, NULL FROM clutch.principal p WHERE p.broadcast;
 COMMENT ON VIEW clutch.privileges IS
 	'which role has which privilege: own, operate, read, send what is in the outbox, speak for an agent, hold a scope, register a capability, a limit of cards, broadcast';
+
+-- Each object is granted once to all roles, because a GRANT writes the list of all its grants again.
+CREATE OR REPLACE FUNCTION clutch.grant_all() RETURNS void
+	LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+	SET search_path = pg_catalog, pg_temp
+	AS $$
+DECLARE
+	change text;
+BEGIN
+	PERFORM clutch.filter_rows();
+	FOR change IN
+		WITH granted AS MATERIALIZED (
+			SELECT g.grantee, string_agg(quote_ident(r.rolname), ', ') AS roles
+			FROM pg_roles r CROSS JOIN LATERAL clutch.grantees_of(r.oid::regrole) AS g(grantee)
+			WHERE r.oid = ANY (SELECT p.grantee::oid FROM clutch.principal p UNION ALL SELECT v.grantee::oid FROM clutch.privilege v)
+			GROUP BY g.grantee)
+		SELECT format('GRANT USAGE ON SCHEMA clutch TO %s', g.roles) FROM granted g
+		UNION ALL
+		SELECT format('GRANT EXECUTE ON FUNCTION %s TO %s', f.function, g.roles) FROM granted g JOIN clutch.function_grants f ON f.grantee = g.grantee
+		UNION ALL
+		SELECT format('GRANT %s ON %s TO %s', t.privileges, t.relation, g.roles) FROM granted g JOIN clutch.table_grants t ON t.grantee = g.grantee
+	LOOP
+		EXECUTE change;
+	END LOOP;
+END
+$$;
+COMMENT ON FUNCTION clutch.grant_all() IS
+	'grants what clutch.function_grants and clutch.table_grants list to all roles that have been granted it before';
 
 -- For the scripts that ALTER EXTENSION UPDATE runs.
 CREATE OR REPLACE FUNCTION clutch.grant_again() RETURNS void

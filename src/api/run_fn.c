@@ -138,11 +138,7 @@ run_grants(void)
 		"SELECT FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'clutch' "
 		"AND e.extversion OPERATOR(pg_catalog.=) '" CLUTCH_VERSION "'"
 	};
-	static QueryPlan grants = {
-		"SELECT clutch.grant_functions(r.rolname, g.grantee), clutch.grant_tables(r.rolname, g.grantee) "
-		"FROM pg_catalog.pg_roles r CROSS JOIN LATERAL clutch.grantees_of(r.oid::pg_catalog.regrole) AS g(grantee) "
-		"WHERE r.oid OPERATOR(pg_catalog.=) ANY (SELECT p.grantee::pg_catalog.oid FROM clutch.principal p UNION ALL SELECT v.grantee::pg_catalog.oid FROM clutch.privilege v)"
-	};
+	static QueryPlan grants = {"SELECT clutch.grant_all()", 0};
 
 	if (query_execute(&ready, NULL, NULL) == 0)
 		return;

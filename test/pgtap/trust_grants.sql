@@ -1,7 +1,7 @@
 -- What a role may say and see (P8): it speaks for the agents that were granted to it,
 -- registers no card beyond its grant, and reads the results that concern it.
 \ir ../fixtures/tap.sql
-SELECT plan(77);
+SELECT plan(80);
 
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -194,6 +194,31 @@ DROP FUNCTION clutch.own_function();
 DROP ROLE clutch_test_other;
 
 SELECT throws_ok($$ SET clutch.orchestrator = 'bogus' $$, '22023', NULL, 'clutch.orchestrator must be an agent');
+
+-- what an update grants to all roles at once
+CREATE ROLE "trust_grants-Ann";
+CREATE ROLE trust_grants_bob;
+SELECT clutch.grant_agent('trust_grants-Ann', 'agent:ann'), clutch.grant_reader('trust_grants_bob') \g /dev/null
+CREATE FUNCTION pg_temp.rights() RETURNS text LANGUAGE sql AS $$
+	SELECT md5(string_agg(a, ' ' ORDER BY a COLLATE "C"))
+	FROM (SELECT concat_ws(' ', p.oid::regprocedure, x.grantee::regrole) FROM pg_proc p, aclexplode(p.proacl) AS x WHERE p.pronamespace = 'clutch'::regnamespace
+		  UNION ALL
+		  SELECT concat_ws(' ', c.oid::regclass, x.grantee::regrole, x.privilege_type) FROM pg_class c, aclexplode(c.relacl) AS x WHERE c.relnamespace = 'clutch'::regnamespace
+		  UNION ALL
+		  SELECT concat_ws(' ', c.attname, x.grantee::regrole, x.privilege_type) FROM pg_attribute c, aclexplode(c.attacl) AS x WHERE c.attrelid = 'clutch.events'::regclass) AS f(a)
+$$;
+CREATE TEMP TABLE given AS SELECT pg_temp.rights() AS rights;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA clutch FROM "trust_grants-Ann", trust_grants_bob;
+REVOKE ALL ON ALL TABLES IN SCHEMA clutch FROM "trust_grants-Ann", trust_grants_bob;
+REVOKE ALL ON SCHEMA clutch FROM "trust_grants-Ann", trust_grants_bob;
+SELECT isnt(pg_temp.rights(), rights, 'two roles have lost their rights') FROM given;
+SELECT clutch.grant_again() \g /dev/null
+SELECT is(pg_temp.rights(), rights, 'grant_again gives each of them what it had') FROM given;
+SELECT is(has_schema_privilege('trust_grants-Ann', 'clutch', 'USAGE') AND has_schema_privilege('trust_grants_bob', 'clutch', 'USAGE'), true, 'and the schema');
+DELETE FROM clutch.principal WHERE agent_id = 'agent:ann';
+DELETE FROM clutch.privilege WHERE grantee = 'trust_grants_bob'::regrole;
+DROP OWNED BY "trust_grants-Ann", trust_grants_bob;
+DROP ROLE "trust_grants-Ann", trust_grants_bob;
 
 SELECT * FROM finish();
 DROP OWNED BY clutch_test_desk, clutch_test_lois;

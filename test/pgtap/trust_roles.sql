@@ -2,7 +2,7 @@
 -- themselves.  What is seen is in trust_levels.sql and trust_visible.sql, tricks are in
 -- trust_tricks.sql.
 \ir ../fixtures/tap.sql
-SELECT plan(130);
+SELECT plan(131);
 SET clutch.notify = off;
 -- A server that preloads the library would refuse TRUNCATE before it asks who may do it.
 SET clutch.allow_ddl = on;
@@ -154,6 +154,7 @@ SELECT what, statement, operator, own, others, 'reads' = ANY (more) , 'scoped' =
 ('clutch.grant_tables', $$SELECT clutch.grant_tables('clutch_test_someone', 'operator')$$, '42501', '42501', '42501', '{}'),
 ('clutch.filter_rows', $$SELECT clutch.filter_rows()$$, '42501', '42501', '42501', '{}'),
 ('clutch.grant_again', $$SELECT clutch.grant_again()$$, '42501', '42501', '42501', '{}'),
+('clutch.grant_all', $$SELECT clutch.grant_all()$$, '42501', '42501', '42501', '{}'),
 ('a trigger on the log', $$CREATE TRIGGER spy AFTER INSERT ON clutch.events EXECUTE FUNCTION clutch.keys_changed()$$, '42501', '42501', '42501', '{}'),
 ('a rule on a view', $$CREATE RULE spy AS ON INSERT TO clutch.tasks DO ALSO NOTHING$$, '42501', '42501', '42501', '{}'),
 ('a policy of its own', $$CREATE POLICY mine ON clutch.events USING (true)$$, '42501', '42501', '42501', '{}'),
