@@ -204,6 +204,23 @@ langgraph_declines(const Adapter *self, const Json *raw)
 		"it is not an event, a chunk of a stream, a message or a request for a run of LangGraph";
 }
 
+/*
+ * No server answers with a request for a run, with a task that has only begun,
+ * or with the answer of a tool that does not say which call it is for.
+ */
+bool
+langgraph_are_values(const Json *raw)
+{
+	LanggraphChunk chunk;
+
+	if (!json_is(raw, JSON_OBJECT) || !langgraph_open(unconstify(Json *, raw), &chunk) || chunk.form != LANGGRAPH_BARE)
+		return false;
+	if (chunk.kind == LANGGRAPH_TASK)
+		return json_get(raw, "/result") == NULL && json_get(raw, "/error") == NULL;
+	return chunk.kind == LANGGRAPH_RUN ||
+		(chunk.kind == LANGGRAPH_MESSAGE && json_says(raw, "/type", "tool") && json_get(raw, "/tool_call_id") == NULL);
+}
+
 /* ------------------------------------------------------------------ inbound */
 
 /*

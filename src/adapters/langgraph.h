@@ -21,4 +21,11 @@
 
 extern const Adapter langgraph_adapter;
 
+/*
+ * Would the document be taken for one of LangGraph, although it can only be the
+ * values of a graph if a server answers with it?  The values may have members
+ * of any name.
+ */
+extern bool langgraph_are_values(const Json *raw);
+
 #endif							/* CLUTCH_LANGGRAPH_H */

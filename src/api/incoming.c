@@ -10,6 +10,7 @@
 #include "api/incoming.h"
 
 #include "adapters/credential.h"
+#include "adapters/langgraph.h"
 #include "api/blob.h"
 #include "api/streamed.h"
 #include "base/query.h"
@@ -210,7 +211,8 @@ const char *
 incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, CalleeState *state)
 {
 	Answer		answer = {call, endpoint, response, is_last};
-	ErrorData  *error = savepoint_run(take_documents, &answer);
+	bool		are_values = is_last && is_of_run(&answer) && langgraph_are_values(json_read(response));
+	ErrorData  *error = savepoint_run(are_values ? take_payload : take_documents, &answer);
 
 	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED && takes_any_json(endpoint))
 		error = savepoint_run(take_payload, &answer);

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(250);
+SELECT plan(253);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -388,6 +388,18 @@ SELECT fixture.ask('task:runs-fail', skill => 'skill:runs');
 SELECT fixture.hand();
 SELECT is(fixture.answer('{"event": "error", "data": {"error": "TypeError", "message": "it broke"}}', false), 'sent', 'an error of the run');
 SELECT is(fixture.heard('task:runs-fail'), 'task.error {"code": "TypeError", "message": "it broke"}', 'ends the task before the stream ends');
+-- the final values may look like a document of another kind
+CREATE FUNCTION fixture.ended(task text, response jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:runs');
+	PERFORM fixture.settle();
+	PERFORM fixture.hand();
+	RETURN fixture.answer(response) || ' ' || fixture.heard(task);
+END $$;
+SELECT is(fixture.ended('task:runs-like-' || n, document), 'sent task.result ' || document::text, 'values with the members of ' || what) FROM (VALUES
+	(1, 'a request for a run', '{"input": {"q": 1}, "answer": 42, "assistant_id": "graph"}'::jsonb),
+	(2, 'a task', '{"id": "f-1", "name": "plan", "answer": 42, "triggers": ["cron"]}'),
+	(3, 'the answer of a tool', '{"type": "tool", "content": "42"}')) AS v (n, what, document);
 -- two nodes may ask at once, and each of them gets its own answer
 CREATE FUNCTION fixture.resumed(task text, interrupts jsonb, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
