@@ -10,6 +10,7 @@
 
 #include "base/document.h"
 #include "flow/callee_part.h"
+#include "protocol/value.h"
 
 /* the code of an error of MCP, URL elicitation required (adapters/mcp_result.c) */
 #define VISIT_FIRST	"MCP_-32042"
@@ -201,17 +202,47 @@ callee_progress_of_run(MessageType given, Jsonb *payload)
 	return callee_set_apart(payload);
 }
 
+/* Is it the status of a task of an MCP server (adapters/mcp_status.c)? */
+static bool
+callee_is_status(JsonbContainer *envelope)
+{
+	return slice_is(document_get_text(callee_notes(envelope, "mcp"), "form"), "status");
+}
+
 /*
  * Does a status of MCP say that the server has completed its task, without the
- * result?  The result is then a response of its own (adapters/mcp_status.c).
+ * result?  The result is then a response of its own.
  */
 static bool
 callee_awaits_result(JsonbContainer *envelope)
 {
-	JsonbContainer *notes = callee_notes(envelope, "mcp");
+	return callee_is_status(envelope) && !slice_present(document_get_text(callee_notes(envelope, "mcp"), "holds"));
+}
 
-	return notes != NULL && slice_is(document_get_text(notes, "form"), "status") &&
-		!slice_present(document_get_text(notes, "holds"));
+/* Returns what a status of MCP asks for, or NULL. */
+static JsonbContainer *
+callee_input_requests(Jsonb *payload)
+{
+	return payload == NULL ? NULL : document_get_container(&payload->root, "input_requests");
+}
+
+/*
+ * Does a status of MCP ask only for what the call has answered?  The server may
+ * not have seen the answer yet when it is asked for the status again.
+ */
+static bool
+callee_repeats_requests(const Call *call, JsonbContainer *envelope, Jsonb *payload)
+{
+	JsonbContainer *requests = callee_is_status(envelope) ? callee_input_requests(payload) : NULL;
+	Jsonb	   *question = requests == NULL ? NULL : callee_question(call);
+	JsonbContainer *asked = question == NULL ? NULL : callee_input_requests(callee_part(&question->root, "payload"));
+	int			n = asked == NULL ? 0 : JsonContainerSize(requests);
+	JsonbValue	value;
+
+	for (int i = 0; i < n; i++)
+		if (!document_get(asked, slice_cstring(value_key_at(requests, i)), &value))
+			return false;
+	return n > 0;
 }
 
 /*
@@ -259,10 +290,7 @@ callee_visit(Jsonb *error)
 static bool
 callee_asks_later(JsonbContainer *envelope, Jsonb *payload)
 {
-	JsonbValue	requests;
-
-	return callee_asks(&payload->root) && slice_is(document_get_text(callee_notes(envelope, "mcp"), "form"), "status") &&
-		!document_get(&payload->root, "input_requests", &requests);
+	return callee_asks(&payload->root) && callee_is_status(envelope) && callee_input_requests(payload) == NULL;
 }
 
 /*
@@ -283,7 +311,8 @@ callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, C
 		return true;
 	if (given == MSG_TASK_PROGRESS && callee_asks_later(envelope, answer->payload))
 		answer->payload = callee_set_apart(answer->payload);
-	return !callee_cancels_own_request(envelope) && (given != MSG_TASK_RESULT || !callee_awaits_result(envelope));
+	return !callee_cancels_own_request(envelope) && !callee_repeats_requests(call, envelope, answer->payload) &&
+		(given != MSG_TASK_RESULT || !callee_awaits_result(envelope));
 }
 
 /*

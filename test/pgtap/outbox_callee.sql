@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(253);
+SELECT plan(257);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -298,6 +298,13 @@ SELECT FROM clutch.answer('task:handle', '{"input_responses": {"name": {"action"
 SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body ->> 'method', (body -> 'params') - '_meta') FROM handed), 'tasks/update {"taskId": "t-9", "inputResponses": {"name": {"action": "accept"}}}', 'and is answered as a task');
 SELECT is(fixture.answer(fixture.result('{"resultType": "complete"}'), false), 'pending', 'the server acknowledges the answer');
+SELECT count(*) AS before FROM clutch.events \gset
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}}'), false), 'pending', 'a status that does not know the answer yet');
+SELECT is((SELECT count(*) FROM clutch.events), :before::bigint, 'does not ask again');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}, "age": {"method": "elicitation/create"}}}'), false), 'sent', 'unless it asks for more');
+SELECT clutch.answer('task:handle', '{"input_responses": {"age": {"action": "decline"}}}');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', body #> '{params,inputResponses}') FROM handed), 'tasks/update {"age": {"action": "decline"}}', 'which is answered, too');
 SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
 SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
 -- in the revision of 2025-11-25, the status of a task only announces a request of the server
