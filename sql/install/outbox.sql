@@ -209,12 +209,11 @@ CREATE FUNCTION clutch.endpoints_of(agent_id text) RETURNS TABLE (name text, url
 	AS $$
 DECLARE
 	card jsonb := (SELECT r.card FROM clutch.agent_registry r WHERE r.agent_id = endpoints_of.agent_id);
-	-- The URL of the first interface is in "endpoints".  The adapter writes JSON-RPC, which other bindings do not understand.
-	first_interface jsonb := coalesce(card #> '{meta,a2a,supportedInterfaces,0}', CASE WHEN card #> '{meta,a2a,supportedInterfaces}' IS NULL
-		THEN jsonb_build_object('protocolBinding', card #> '{meta,a2a,preferredTransport}', 'protocolVersion', card #> '{meta,a2a,protocolVersion}') END);
-	speaks boolean := coalesce(first_interface ->> 'protocolBinding', 'JSONRPC') = 'JSONRPC';
-	interface jsonb := CASE WHEN speaks THEN first_interface
-		ELSE jsonb_path_query_first(card, '$.meta.a2a.supportedInterfaces[*] ? (@.protocolBinding == "JSONRPC")') END;
+	a2a jsonb := card #> '{meta,a2a}';
+	first_url jsonb := card #> '{endpoints,a2a,url}';	-- of the first interface, or of a card of version 0.3
+	is_new boolean := coalesce(jsonb_path_exists(a2a, '$.supportedInterfaces[*]'), false);
+	-- The first one that speaks JSON-RPC, which the adapter writes, of the interfaces of version 1.0 and those of 0.3.
+	interface record;
 BEGIN
 	IF endpoints_of.agent_id IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
@@ -226,19 +225,31 @@ BEGIN
 			DETAIL = '[{"argument": "agent_id", "code": "AGENT_NOT_FOUND"}]',
 			HINT = 'SELECT agent_id FROM clutch.agents lists those that are.';
 	END IF;
+	SELECT i.url #>> '{}' AS url, i.version INTO interface
+	FROM (SELECT 1 AS kind, s.n, CASE s.n WHEN 1 THEN first_url ELSE s.value -> 'url' END AS url, s.value ->> 'protocolBinding' AS binding, s.value ->> 'protocolVersion' AS version
+		  FROM jsonb_path_query(a2a, '$.supportedInterfaces[*]') WITH ORDINALITY AS s(value, n)
+		  UNION ALL
+		  -- cards before 0.3 do not say their version
+		  SELECT 2, 1, CASE WHEN NOT is_new OR a2a -> 'same_url' = 'true' THEN first_url ELSE a2a -> 'url' END, a2a ->> 'preferredTransport',
+				 CASE WHEN a2a IS NOT NULL THEN coalesce(a2a ->> 'protocolVersion', '0.3') END
+		  UNION ALL
+		  SELECT 3, o.n, o.value -> 'url', o.value ->> 'transport', coalesce(a2a ->> 'protocolVersion', '0.3')
+		  FROM jsonb_path_query(a2a, '$.additionalInterfaces[*]') WITH ORDINALITY AS o(value, n)) AS i
+	WHERE i.url IS NOT NULL AND coalesce(i.binding, 'JSONRPC') = 'JSONRPC'
+	ORDER BY i.kind, i.n LIMIT 1;
 	RETURN QUERY
 		SELECT coalesce(nullif(left(regexp_replace(regexp_replace(lower(substr(endpoints_of.agent_id, 7) COLLATE "C"), '[^a-z0-9_]+', '-', 'g'), '^[^a-z]+|-+$', '', 'g'), 63), ''), 'agent'),
 			   a.url, d.adapter, endpoints_of.agent_id,
 			   CASE d.adapter WHEN 'a2a' THEN nullif(
-					CASE WHEN interface ->> 'protocolVersion' LIKE '0.%'
+					CASE WHEN interface.version LIKE '0.%'
 						THEN '{"A2A-Version": "0.3"}'::jsonb ELSE '{}' END ||
 					CASE WHEN card @> '{"meta": {"a2a": {"capabilities": {"streaming": true}}}}'
 						THEN '{"accept": "application/json, text/event-stream"}'::jsonb ELSE '{}' END, '{}') END
 		FROM (SELECT e.key, e.value ->> 'url'
 			  FROM jsonb_each(CASE WHEN jsonb_typeof(card -> 'endpoints') = 'object' THEN card -> 'endpoints' ELSE '{}' END) AS e
-			  WHERE speaks OR e.key <> 'a2a'
+			  WHERE e.key <> 'a2a'
 			  UNION ALL
-			  SELECT 'a2a', interface ->> 'url' WHERE NOT speaks
+			  SELECT 'a2a', interface.url
 			  UNION ALL
 			  SELECT card #>> '{meta,agent_json,invocation,type}', card #>> '{meta,agent_json,invocation,url}') AS a(kind, url)
 		JOIN (VALUES ('clutch', 'peer'), ('a2a', 'a2a'), ('mcp', 'mcp'), ('http', 'http')) AS d(kind, adapter) ON d.kind = a.kind

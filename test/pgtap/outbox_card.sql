@@ -1,6 +1,6 @@
 -- Endpoints that cards name: an operator makes them, and nothing is called before.
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(29);
 
 SELECT clutch.import_card('{"name": "Recipe Agent", "description": "Reads recipes", "version": "1.0.0", "supportedInterfaces": [{"url": "https://recipes.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "parse", "name": "Parse", "description": "Parses", "tags": ["recipe"]}]}') \g /dev/null
@@ -39,6 +39,19 @@ SELECT fixture.answers($$SELECT * FROM pg_temp.bound('both', '{"url": "https://a
 SELECT clutch.import_card('{"name": "Old Grpc", "description": "Reads", "version": "1.0.0", "url": "https://old.example/grpc", "preferredTransport": "GRPC", "protocolVersion": "0.3.0",
 	"capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": []}') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.endpoints_of('agent:old-grpc')), 0::bigint, 'the transport that a card of version 0.3 prefers counts as well');
+-- a card may have interfaces of both versions
+CREATE FUNCTION pg_temp.has(n integer, card jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.import_card('{"description": "x", "version": "1.0.0", "capabilities": {}, "skills": []}' || card || jsonb_build_object('name', 'has-' || n));
+	RETURN (SELECT concat_ws(' ', e.url, e.headers ->> 'A2A-Version') FROM clutch.endpoints_of('agent:has-' || n) AS e);
+END $$;
+SELECT is(pg_temp.has(n, card), expected, name) FROM (VALUES
+	(1, '{"url": "https://a.example/grpc", "preferredTransport": "GRPC", "protocolVersion": "0.3.0", "additionalInterfaces": [{"url": "https://a.example/rest", "transport": "HTTP+JSON"}, {"url": "https://a.example/rpc", "transport": "JSONRPC"}]}'::jsonb, 'https://a.example/rpc 0.3', 'a card of version 0.3 may have more interfaces'),
+	(2, '{"supportedInterfaces": [{"url": "https://a.example/grpc", "protocolBinding": "GRPC", "protocolVersion": "1.0"}], "url": "https://a.example/rpc", "protocolVersion": "0.3.0"}', 'https://a.example/rpc 0.3', 'one of both versions may have JSON-RPC only in the older one'),
+	(3, '{"supportedInterfaces": [{"url": "https://a.example/a2a", "protocolBinding": "HTTP+JSON", "protocolVersion": "1.0"}], "url": "https://a.example/a2a", "protocolVersion": "0.3.0"}', 'https://a.example/a2a 0.3', 'even at the same address'),
+	(4, '{"supportedInterfaces": [], "url": "https://a.example/rpc", "protocolVersion": "0.3.0"}', 'https://a.example/rpc 0.3', 'a list of interfaces may be empty'),
+	(5, '{"supportedInterfaces": [{"url": "https://a.example/rpc", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}], "url": "https://a.example/old", "protocolVersion": "0.3.0"}', 'https://a.example/rpc', 'an interface of version 1.0 is taken first'),
+	(6, '{"url": "https://a.example/rpc"}', 'https://a.example/rpc 0.3', 'a card that does not say its version is not of version 1.0')) AS v (n, card, expected, name);
 SELECT is((SELECT name FROM clutch.endpoints_of('agent:9 Odd/Name')), 'odd-name', 'a name that an endpoint may have');
 SELECT throws_ok($$SELECT clutch.endpoints_of('agent:nobody')$$, 'KL005', NULL, 'an agent that is not registered');
 SELECT throws_ok('SELECT clutch.endpoints_of(NULL)', '22004', 'argument "agent_id" must not be null', 'no agent');
