@@ -63,14 +63,16 @@ static const CredentialWord *const credential_words['z' - 'a' + 1] = {
 	['h' - 'a'] = WORDS(OF_TOKEN("auth")),
 	['l' - 'a'] = WORDS(WHOLE("credential")),
 	['n' - 'a'] = WORDS(WHOLE("authorization"), WHOLE("proxyauthorization"), WHOLE("token"), WHOLE("idtoken"),
-						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), ENDING("accesstoken"),
+						WHOLE("csrftoken"), WHOLE("xsrftoken"), WHOLE("resumetoken"), WHOLE("privatetoken"),
+						WHOLE("jobtoken"), WHOLE("deploytoken"), ENDING("accesstoken"),
 						ENDING("refreshtoken"), ENDING("authtoken"), ENDING("bearertoken"), ENDING("apitoken"),
 						ENDING("sessiontoken"), ENDING("securitytoken"), ENDING("jwtassertion")),
 	['r' - 'a'] = WORDS(OF_TEXT("bearer")),
 	['s' - 'a'] = WORDS(WHOLE("cookies"), WHOLE("credentials")),
 	['t' - 'a'] = WORDS(OF_TEXT("jwt"), ENDING("secret")),
 	['y' - 'a'] = WORDS(WHOLE("accesskey"), ENDING("apikey"), ENDING("secretkey"), ENDING("privatekey"),
-						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey"), WHOLE("encryptionkey")),
+						ENDING("signingkey"), ENDING("secretaccesskey"), ENDING("authkey"), WHOLE("encryptionkey"),
+						ENDING("subscriptionkey"), ENDING("functionskey")),
 };
 
 /*
@@ -287,12 +289,22 @@ credential_is_aws(Slice text)
 	return true;
 }
 
+/* Is it one of these prefixes, followed by at least 16 bytes that are random? */
+static bool
+credential_is_random_after(Slice text, const char *const *marks)
+{
+	for (const char *const *mark = marks; *mark != NULL; mark++)
+		if ((*mark)[0] == text.s[0] && slice_starts(text, slice_of_cstring(*mark)))
+			return text.len >= (int) strlen(*mark) + 16 && credential_span(text, "-_+=") == text.len && credential_is_random(text);
+	return false;
+}
+
 /*
  * Is it a key that begins with a provider's prefix, followed by at least 16
  * bytes, or by as many as all keys of the provider have?  Names of languages
- * begin with "sk-", too, so what follows must be random.  Only the keys of
- * webhooks contain slashes, and only those of GitLab dots.  The text must not
- * be empty.
+ * begin with "sk-", too, so what follows must be random, and so must it after
+ * other short prefixes.  Only the keys of webhooks contain slashes, and only
+ * those of GitLab dots.  The text must not be empty.
  */
 static bool
 credential_is_marked(Slice text)
@@ -301,9 +313,12 @@ credential_is_marked(Slice text)
 		"sk_live_", "sk_test_", "rk_live_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-", "xoxp-",
 		"xoxa-", "whsec_", "whsk_", NULL
 	};
+	static const char *const short_marks[] = {
+		"sk-", "hf_", "gsk_", "xai-", "pplx-", "r8_", "lsv2_", "tvly-", "nvapi-", "npm_", "xapp-", NULL
+	};
 
-	if (slice_starts(text, SLICE_OF("sk-")))
-		return text.len >= 3 + 16 && credential_span(text, "-_+=") == text.len && credential_is_random(text);
+	if (credential_is_random_after(text, short_marks))
+		return true;
 	if (slice_starts(text, SLICE_OF("AIza")))
 		return text.len == 39 && credential_span(text, "-_") == text.len;
 	for (const char *const *mark = marks; *mark != NULL; mark++)

@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(59);
+SELECT plan(63);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -53,6 +53,7 @@ SELECT is(pg_temp.dropped_of(to_jsonb(text)), '/data', 'the output of a program 
 FROM unnest(ARRAY[E'ghp_abcdefghijklmnopqrstuvwxyz0123456789\n', E'\tBearer abcdefgh1 ', E'\n\nAKIAIOSFODNN7EXAMPLE\r\n']) AS text;
 SELECT is(pg_temp.dropped_of(jsonb_build_object(name, value)), '/data/' || name, name || ' is one')
 FROM (VALUES ('bearer', '"v"'::jsonb), ('jwt', '"v"'), ('JWT', '"v"'), ('sessionid', '"v"'), ('Mcp-Session-Id', '"v"'), ('ENCRYPTION_KEY', '"v"'), ('encryptionKey', '["v"]'),
+	('PRIVATE-TOKEN', '"v"'), ('JOB-TOKEN', '"v"'), ('Ocp-Apim-Subscription-Key', '"v"'), ('x-functions-key', '"v"'),
 	('x-goog-iap-jwt-assertion', '"v"'), ('auth', '"hunter2hunter2hunter2"'), ('auth', '"dXNlcjpwYXNz"'), ('auth', '"kT9/xq2LmN4vB7sZ1cW8pR5yH3jD6fG0aQ/eUiOlXw=="'), ('auth', '"xoxb.17653672481.abcdefgh"'), ('auth', '"9f8e7d6c5b4a3210"'), ('auth', '"Bearer abcdefgh1"')) AS v(name, value);
 SELECT is_empty(format('SELECT pg_temp.dropped_of(%L)', jsonb_build_object(name, value)), name || ' says what there is: ' || value)
 FROM (VALUES ('auth', '"none"'::jsonb), ('auth', '"oauth2"'), ('auth', '"see the manual of 2026"'), ('auth', '"SCRAM-SHA-256"'), ('auth', '"self_signed_tls_client_auth"'), ('auth', '"src/auth/v2/login_2026.py"'), ('auth', '["user", "read2read2"]'), ('auth', '{"type": "oauth2", "flow": "abcdefgh1"}'), ('auth', '12345678'),
@@ -77,10 +78,13 @@ SELECT set_eq(
 SELECT is_empty($$ SELECT text FROM unnest(ARRAY['sk-proj-aB3dE5_gH7jK9-mN1pQ3sT5vW7yZ9bC_dF2gH4j-Kx', 'sk-ant-api03-Rk3vTq8_LmZ0xYw2-Pb6Nc4Hd9-JfGsAA', 'sk-or-v1-0f1e2d3c4b5a69788796a5b4c3d2e1f0', 'sk-9aF-k2Lm_Qx7-Rt4v', 'sk-9aFk2LmQx7Rt4vB1cN8-AA', 'sk-0123456789abcdef0123456789abcdef',
 	'ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'github_pat_11ABCDEFG0aBcDeFgHiJkL_mNoPqRsTuVwXyZ0123456789', 'glpat-ab-cd_ef-ghijklmnop', 'xoxb-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx', 'sk_live_aBcDeFgHiJkLmNoPqRsTuVwX', 'sk_test_4eC39HqLyjWDarjtT1zdp7dc',
 	'whsec_MfKQ9r8G/YqrTwjU+PD8ILPZIo2LaLaSw==', 'ASIAIOSFODNN7EXAMPLE', 'AKIAIOSFODNN7EXAMPLE', 'AIzaSyA-0123456789_abcdefghijklmnopqrst', 'Basic dXNlcjpww6Rzcw==', 'Basic dXNlcjpw5HNz', 'basic  ' || encode(convert_to('a:' || repeat('xyz', 900), 'UTF8'), 'base64'),
+	'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', 'gsk_8fKq2LmZx7Rt4vB1cN8WGdyb3FYaB3dE5gH7jK9mN1pQ3s', 'xai-9aFk2LmQx7Rt4vB1cN8pZs5yH3jD6fG0aQeUiOlXw', 'pplx-0f1e2d3c4b5a69788796a5b4c3d2e1f0', 'r8_9aFk2LmQx7Rt4vB1cN8pZs5yH3jD6fG0aQe',
+	'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', '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', 'nvapi-9aFk2LmQx7-Rt4vB1cN8pZs5yH3jD6fG0aQe_UiOlXw', 'npm_9aFk2LmQx7Rt4vB1cN8pZs5yH3jD6fG0aQeU', 'xapp-1-A0123456789-0123456789012-0f1e2d3c4b5a69788796',
 	'Basic YWRtaW46aHVudGVyMg']) AS t, replace(t, E'\n', '') AS text WHERE NOT EXISTS (SELECT FROM pg_temp.dropped_of(to_jsonb(text))) $$,
 	'keys of many kinds are dropped');
 SELECT is_empty($$ SELECT text FROM unnest(ARRAY['ASIA_PACIFIC_EXCL_JAPAN', 'ASIA-PACIFIC-NORTHEAST1', 'ASIA/SINGAPORE/RETAIL', 'ASIAN_MARKETS_OVERVIEW', 'AIzaBookReview-2026-final', 'AIza/a-book-review-that-is-39-long-2026', 'sk-bratislava-old-town-hall', 'sk-SK/translations/strings', 'sk-SK/0123456789abcdef0123',
 	'sk-learn-contrib-lightning', 'sk-hu-en-dictionary-2026', 'sk-transformer-large-v2-2024', 'sk-Stara-Lubovna-Municipality', 'sk-report-2026-02-01-10-20-30', 'Basic mathematics-101', 'Basic web-design/2024', 'Basic authentication2', 'basic 12345678', 'Basic understanding-of-things-in-2026',
+	'hf_hub_download_with_progress', 'npm_config_registry_url_of_2026', 'gsk_quarterly_report_final', 'xai-explainable-models-2026', 'nvapi-reference-documentation',
 	'Basic ' || encode('user without a password', 'base64')]) AS text WHERE EXISTS (SELECT FROM pg_temp.dropped_of(to_jsonb(text))) $$,
 	'names, titles and paths that begin like one are kept');
 
