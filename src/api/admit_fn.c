@@ -129,18 +129,17 @@ check_signature(Event *event)
 }
 
 /*
- * Raises an error if the envelope is not signed but of a kind that has this
- * bit in clutch.signed_types.
+ * Raises an error if the agent must sign what has this bit in
+ * clutch.signed_types.  The envelope does not have its signature.
  */
 static void
-check_unsigned(const Envelope *envelope, uint32 bit)
+check_unsigned(const Envelope *envelope, Slice agent_id, uint32 bit)
 {
-	if (signature_is_required(envelope->from_agent, bit))
+	if (signature_is_required(agent_id, bit))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem("/security/auth", "SIGNATURE_REQUIRED"),
-				 errmsg("\"%.*s\" must sign this %s of type %s",
-						envelope->from_agent.len, envelope->from_agent.s,
+				 errmsg("\"%.*s\" must sign this %s of type %s", agent_id.len, agent_id.s,
 						bit == SIGNED_ANSWERS ? "answer" : "envelope",
 						message_type_name(envelope->type)),
 				 errhint("Send an envelope with security.auth; the settings clutch.require_signature and clutch.signed_types say who must sign what.")));
@@ -161,7 +160,7 @@ check_sender(Event *event)
 	if (!envelope->is_signed)
 	{
 		principal_require(envelope->from_agent, "/from/agent_id");
-		check_unsigned(envelope, SIGNED_TYPE(envelope->type));
+		check_unsigned(envelope, envelope->from_agent, SIGNED_TYPE(envelope->type));
 	}
 	else if (!check_signature(event))
 		return false;
@@ -197,7 +196,7 @@ static bool
 take_answer(Event *event)
 {
 	if (!event->envelope.is_signed)
-		check_unsigned(&event->envelope, SIGNED_ANSWERS);
+		check_unsigned(&event->envelope, event->envelope.from_agent, SIGNED_ANSWERS);
 	return answer_take(event);
 }
 
@@ -214,6 +213,8 @@ check_card(const Envelope *envelope, Slice agent_id)
 
 	if (!speaks_for_itself)
 		principal_require(agent_id, "/payload/agent_id");
+	if (!slice_equal(agent_id, envelope->from_agent))
+		check_unsigned(envelope, agent_id, SIGNED_TYPE(envelope->type));
 	if (envelope->type == MSG_AGENT_HEARTBEAT)
 		return;
 	agent_card_read(&payload, "/payload", envelope->type == MSG_AGENT_UPDATE, &card,

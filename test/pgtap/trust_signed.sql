@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(39);
+SELECT plan(41);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -79,6 +79,8 @@ SELECT is(fixture.sent('clutch_test_ken', fixture.cancellation('mine3', 'run:min
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:kid') \g /dev/null
 SELECT clutch.send(clutch.envelope('task.request', 'agent:kid', '{agent:lois}', run_id => 'run:kid', thread_id => 'thread:1', task_id => 'kid')) \g /dev/null
 SELECT is(fixture.sent('clutch_test_ken', clutch.envelope('task.cancel', 'agent:kid', run_id => 'run:kid', thread_id => 'thread:1', task_id => 'kid')), 'admitted', 'an agent that has never had a key need not sign');
+SELECT is(fixture.sent('clutch_test_ken', fixture.registration('ken', 'skill:x', sender => 'kid')), '42501 SIGNATURE_REQUIRED /security/auth', 'but does not register one that must');
+SELECT is(fixture.sent('clutch_test_op', fixture.registration('ken', 'skill:x', sender => 'kid')), 'admitted', 'as an operator may');
 SELECT clutch.revoke_agent('clutch_test_ken', 'agent:kid') \g /dev/null
 SET clutch.require_signature = always;
 SELECT is(fixture.sent('clutch_test_ken', fixture.cancellation('mine4', 'run:mine')), '42501 SIGNATURE_REQUIRED /security/auth', 'always: it must sign all the same');
