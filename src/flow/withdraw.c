@@ -22,6 +22,7 @@
 #include "registry/slot.h"
 #include "registry/slot_row.h"
 #include "routing/match.h"
+#include "trust/principal.h"
 
 /* how many waiting tasks an agent is given at once when it is resumed */
 #define RESUME_SHARE	100
@@ -29,10 +30,13 @@
 Receipt
 withdraw_unregister(Slice agent_id, Slice reason)
 {
+	AgentCard	card;
 	Receipt		receipt;
 
 	pause_lock(agent_id);
 	agent_require_locked(agent_id, "agent_id");
+	if (agent_read_card(agent_id, &card))
+		principal_require_withdrawal(agent_id, &card);
 	receipt = event_append(agent_move_envelope(agent_id, "unregistered",
 											   agent_status_payload(agent_id, AGENT_STOPPED, reason)));
 	agent_remove(agent_id);

@@ -162,6 +162,12 @@ extern void principal_require_update(Slice agent_id, const AgentCard *current,
 extern void principal_require_delegation(const AgentCard *current, const AgentCard *card);
 
 /*
+ * Raises 42501 if only operators may remove an agent with this card.  Otherwise
+ * its role could register it again, without these lists.
+ */
+extern void principal_require_withdrawal(Slice agent_id, const AgentCard *card);
+
+/*
  * May it send chat.system, which speaks as the system?  Operators may, and
  * roles that were granted this for the agent.
  */

@@ -249,3 +249,16 @@ principal_require_delegation(const AgentCard *current, const AgentCard *card)
 	principal_require_narrower_list(current->has_delegates, current->delegates_to, card->has_delegates,
 									card->delegates_to, "delegates_to");
 }
+
+void
+principal_require_withdrawal(Slice agent_id, const AgentCard *card)
+{
+	if ((!card->has_serves && !card->has_delegates) || principal_is_operator(principal_role()))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errproblem("agent_id", "NOT_AN_OPERATOR"),
+			 errmsg("only an operator may unregister \"%.*s\", whose card has \"%s\"",
+					agent_id.len, agent_id.s, card->has_serves ? "serves" : "delegates_to"),
+			 errhint("Set its status to STOPPED, which gives its tasks to others as well, or ask an operator.")));
+}

@@ -69,6 +69,7 @@ SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('agent.update', 'ag
 SELECT throws_matching($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {"serves": ["agent:a", "agent:b"]}}'))$$, 'more agents in "serves": agent:b$', 'and is told in which list');
 SELECT matches(fixture.hint_of($$SELECT clutch.send(clutch.envelope('agent.update', 'agent:small', payload => '{"agent_id": "agent:small", "security": {}}'))$$), '^Repeat what the card', 'nor to leave out what is missing');
 SELECT is(fixture.fault($$SELECT clutch.send(clutch.envelope('agent.register', 'agent:small', payload => fixture.card('small', 1, '{skill:y}')))$$), '42501 CARD_NOT_GRANTED /payload/security/serves', 'nor by a new card');
+SELECT is(fixture.fault($$SELECT clutch.unregister('agent:small')$$), '42501 NOT_AN_OPERATOR agent_id', 'nor by leaving and coming back');
 SELECT lives_ok($$SELECT clutch.send(clutch.envelope('agent.register', 'agent:small', payload => fixture.card('small', 1, '{skill:y}', more => '{"security": {"serves": ["agent:a"]}}')))$$, 'a card that keeps the list may be registered');
 RESET ROLE;
 SELECT FROM clutch.revoke_agent('routing_delegation_agent', 'agent:small');
