@@ -48,11 +48,13 @@ COMMENT ON VIEW clutch.agent_views IS
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
 -- Whoever does not see the rows of clutch.secret is told nothing about it.
 SELECT 'SECRET_NOT_RESTORED'::text AS code,
-	   pg_catalog.format('the log was begun at %s, but the secret from which IDs are derived was made at %s', b.begun, s.made_at) AS detail,
-	   'Copy the rows of clutch.secret from the original; if it is gone: UPDATE clutch.secret SET made_at = ''-infinity'';'::text AS hint
+	   CASE WHEN s.made_at IS NULL THEN 'clutch.secret has no row, so no IDs are derived, and no request can wait for an agent'
+			ELSE pg_catalog.format('the log was begun at %s, but the secret from which IDs are derived was made at %s', b.begun, s.made_at) END AS detail,
+	   CASE WHEN s.made_at IS NULL THEN 'Copy the rows of clutch.secret from the original; if it is gone: INSERT INTO clutch.secret SELECT ''-infinity'', sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()));'
+			ELSE 'Copy the rows of clutch.secret from the original; if it is gone: UPDATE clutch.secret SET made_at = ''-infinity'';' END AS hint
 FROM (SELECT min(made_at) AS made_at FROM clutch.secret) AS s
 CROSS JOIN (SELECT min(started_at) AS begun FROM clutch.epoch) AS b
-WHERE b.begun < s.made_at
+WHERE b.begun < s.made_at OR s.made_at IS NULL AND NOT pg_catalog.row_security_active('clutch.secret'::regclass)
 UNION ALL
 SELECT 'OUTBOX_OVERDUE',
 	   pg_catalog.format('%s calls are due, the first since %s, and no gateway has claimed them',

@@ -1,7 +1,7 @@
 -- Who takes part in a run: agents that sent an event of it, were addressed, or have
 -- or had a task of it.  Tested as the roles of agents.
 \ir ../fixtures/tap.sql
-SELECT plan(108);
+SELECT plan(111);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_lois LOGIN;
@@ -262,6 +262,11 @@ UPDATE clutch.secret SET made_at = '-infinity';
 SELECT is_empty($$SELECT * FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'$$, 'unless somebody has declared it to be the right one');
 DELETE FROM clutch.secret;
 SELECT is(fixture.refusal($$SELECT fixture.keyed('agent:lois')$$), '55000', 'without a secret no ID is derived');
+SELECT is(fixture.refusal($$SELECT fixture.ask('secretless', NULL, 'skill:none')$$), '55000', 'and nothing can begin to wait for an agent');
+SELECT matches((SELECT detail FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'), 'has no row', 'which check() reports');
+SET SESSION AUTHORIZATION clutch_test_desk;
+SELECT is_empty($$SELECT * FROM clutch.check() WHERE code = 'SECRET_NOT_RESTORED'$$, 'but not to those who would not see a row');
+RESET SESSION AUTHORIZATION;
 INSERT INTO clutch.secret VALUES (now(), '\x01');
 -- the IDs of a schedule
 SET SESSION AUTHORIZATION clutch_test_lois;
