@@ -46,6 +46,9 @@ COMMENT ON VIEW clutch.agent_views IS
 -- ------------------------------------------------------------------- checks
 -- What clutch.check() finds in the tables that are created after it, and in the catalog.
 CREATE OR REPLACE VIEW clutch.more_checks WITH (security_invoker = true) AS
+WITH written_by_sql(relname) AS (VALUES	-- src/store/protection.c has the same list
+	('adapter'::name), ('checkpoint'), ('endpoint'), ('endpoint_secret'), ('event_count'), ('event_count_place'), ('events'), ('group_member'),
+	('principal'), ('privilege'), ('quota'), ('registry_document'), ('retry_policy'), ('routing_rule'), ('secret'))
 -- Whoever does not see the rows of clutch.secret is told nothing about it.
 SELECT 'SECRET_NOT_RESTORED'::text AS code,
 	   CASE WHEN s.made_at IS NULL THEN 'clutch.secret has no row, so no IDs are derived, and no request can wait for an agent'
@@ -247,8 +250,7 @@ SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional colum
 FROM pg_catalog.pg_attribute a
 WHERE a.attrelid = 'clutch.events'::regclass AND a.attnum > 20 AND NOT a.attisdropped
 UNION ALL
--- The rows of state tables are written without triggers, and foreign keys are triggers.  Only those of
--- clutch.group_member are written by SQL.
+-- The library writes rows without firing triggers, and foreign keys are triggers.
 SELECT DISTINCT 'TRIGGER_IGNORED',
 	   CASE WHEN f.oid IS NULL THEN pg_catalog.format('the trigger %I of %s is never fired', t.tgname, t.tgrelid::regclass)
 			ELSE pg_catalog.format('the foreign key %I from %s to %s is not enforced', f.conname, f.conrelid::regclass, f.confrelid::regclass)
@@ -260,8 +262,9 @@ FROM pg_catalog.pg_trigger t
 JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
 JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
 LEFT JOIN pg_catalog.pg_constraint f ON f.oid = t.tgconstraint AND f.contype = 'f'
-WHERE c.relnamespace = 'clutch'::regnamespace AND p.pronamespace <> c.relnamespace
-  AND pg_catalog.obj_description(c.oid, 'pg_class') LIKE 'state: %' AND c.relname <> 'group_member'
+WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'r' AND p.pronamespace <> c.relnamespace
+  AND EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+  AND c.relname NOT IN (SELECT w.relname FROM written_by_sql w)
 UNION ALL
 -- Nor are their constraints checked, except that a unique one is kept by its index.
 SELECT 'CONSTRAINT_ADDED', pg_catalog.format(CASE k.contype WHEN 'c' THEN 'the constraint %I of %s is not checked'
@@ -292,6 +295,5 @@ JOIN pg_catalog.pg_class t ON t.oid = x.indrelid
 JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = t.oid AND d.deptype = 'e'
 WHERE t.relnamespace = 'clutch'::regnamespace
   AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^[(]"?[a-z_]+"? IS NOT NULL[)]$')
-  AND t.relname NOT IN ('events', 'adapter', 'checkpoint', 'endpoint', 'endpoint_secret', 'event_count', 'event_count_place', 'group_member', 'principal',
-						'privilege', 'quota', 'quota_refusal', 'registry_document', 'retry_policy', 'routing_rule', 'secret');
+  AND t.relname <> 'quota_refusal' AND t.relname NOT IN (SELECT w.relname FROM written_by_sql w);
 COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, adapters, artifacts, roles that are gone, row-level security, and the catalog';

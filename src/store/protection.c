@@ -350,6 +350,42 @@ protection_judge_table(const AlterTableStmt *statement)
 	}
 }
 
+/* the tables whose rows are written by SQL, which fires triggers */
+static const char *const written_by_sql[] = {
+	"adapter", "checkpoint", "endpoint", "endpoint_secret", "event_count", "event_count_place", "events",
+	"group_member", "principal", "privilege", "quota", "registry_document", "retry_policy", "routing_rule", "secret"
+};
+
+static bool
+protection_fires_triggers(Oid relid)
+{
+	const char *name = get_rel_name(relid);
+
+	for (int i = 0; i < lengthof(written_by_sql); i++)
+		if (strcmp(written_by_sql[i], name) == 0)
+			return true;
+	return get_rel_relkind(relid) != RELKIND_RELATION;
+}
+
+/*
+ * Judges CREATE TRIGGER.  A trigger that is never fired would only mislead
+ * people, but pg_repack relies on one: it would put a copy of the table in its
+ * place that lacks whatever has been written meanwhile.
+ */
+static void
+protection_judge_trigger(const CreateTrigStmt *statement)
+{
+	Oid			relid = RangeVarGetRelid(statement->relation, NoLock, true);
+
+	if (!protection_is_member(relid) || protection_fires_triggers(relid))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_CLUTCH_LOG_IS_APPEND_ONLY),
+			 errproblem("", "TABLE_PROTECTED"),
+			 errmsg("cannot create a trigger on clutch.%s: it would never be fired", get_rel_name(relid)),
+			 errhint("Create it on clutch.events. If pg_repack wants to create it, use VACUUM FULL for this table instead.")));
+}
+
 static void
 protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 						   ProcessUtilityContext context, ParamListInfo parameters,
@@ -360,6 +396,8 @@ protection_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 
 	if (IsA(plan->utilityStmt, AlterTableStmt) && !protection_is_off())
 		protection_judge_table((AlterTableStmt *) plan->utilityStmt);
+	if (IsA(plan->utilityStmt, CreateTrigStmt) && !protection_is_off())
+		protection_judge_trigger((CreateTrigStmt *) plan->utilityStmt);
 	running = protection_read(plan->utilityStmt);
 	PG_TRY();
 	{

@@ -156,7 +156,10 @@ like(($primary->psql('postgres', $_))[2], qr/TABLE_PROTECTED/, "refused: $_") fo
 	'ALTER TABLE clutch.events SET UNLOGGED', 'ALTER TABLE clutch.task SET UNLOGGED', 'DO $$ BEGIN SET search_path = clutch; ALTER TABLE events SET UNLOGGED; END $$',
 	'ALTER TABLE clutch.events ADD COLUMN note text', 'ALTER TABLE IF EXISTS clutch.task ALTER task_id SET STATISTICS 10, ADD note text',
 	'CREATE TABLE parent (LIKE clutch.task) PARTITION BY LIST (task_id); ALTER TABLE parent ATTACH PARTITION clutch.task DEFAULT',
-	'CREATE TYPE many AS (a int); ALTER TABLE clutch.task OF many');
+	'CREATE TYPE many AS (a int); ALTER TABLE clutch.task OF many',
+	# as pg_repack does
+	(map { "CREATE TRIGGER t AFTER INSERT OR DELETE OR UPDATE ON $_ FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()" } qw(clutch.task clutch.subscription_position)),
+	'SET search_path = clutch; CREATE CONSTRAINT TRIGGER t AFTER DELETE ON ready FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()');
 # Where the extension is not installed, a schema of that name is not its own.
 $primary->safe_psql('postgres', 'CREATE DATABASE namesake');
 is(($primary->psql('namesake', $_))[2], '', "allowed elsewhere: $_") foreach (
@@ -180,6 +183,13 @@ $primary->safe_psql('postgres', q{
 	CREATE TRIGGER seen AFTER INSERT ON clutch.events FOR EACH ROW EXECUTE FUNCTION seen();
 	ALTER TABLE clutch.events DISABLE TRIGGER seen;
 	DROP TRIGGER seen ON clutch.events;
+	CREATE TRIGGER seen AFTER INSERT ON clutch.group_member FOR EACH ROW EXECUTE FUNCTION seen();
+	DROP TRIGGER seen ON clutch.group_member;
+	CREATE TRIGGER seen INSTEAD OF DELETE ON clutch.tasks FOR EACH ROW EXECUTE FUNCTION seen();
+	DROP TRIGGER seen ON clutch.tasks;
+	CREATE TABLE clutch.my_task ();
+	CREATE TRIGGER seen AFTER INSERT ON clutch.my_task FOR EACH ROW EXECUTE FUNCTION seen();
+	DROP TABLE clutch.my_task;
 	CREATE TABLE mine (seq bigint REFERENCES clutch.events (seq));
 	DROP TABLE mine;
 	CREATE INDEX mine ON clutch.events (received_at);
