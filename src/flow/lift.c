@@ -73,6 +73,19 @@ lift_awaited(const Task *task)
 	lift_children(task);
 }
 
+void
+lift_revived(const Task *task)
+{
+	const Task *parent = slice_present(task->parent_task_id) ?
+		task_look(task->parent_task_id, ROWS_LATEST) : NULL;
+
+	if (task_status_is_over(task->status))
+		return;
+	lift_awaited(task);
+	if (parent != NULL && !task_status_is_over(parent->status))
+		lift_child(task, parent);
+}
+
 /*
  * Lifts a task, which is locked and less urgent.  What it waits for is lifted
  * in turn.

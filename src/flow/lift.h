@@ -30,6 +30,13 @@ extern void lift_children(const Task *task);
 extern void lift_child(const Task *child, const Task *parent);
 
 /*
+ * The same for a task that was revived: what it waits for again, and what was
+ * requested or revived while it was over, has not been lifted.  Nor has the task
+ * itself if its parent has begun to wait for it meanwhile.
+ */
+extern void lift_revived(const Task *task);
+
+/*
  * Makes a new task that others have named before it was requested as urgent as
  * they are.
  */

@@ -14,6 +14,7 @@
 #include "flow/children.h"
 #include "flow/dependency.h"
 #include "flow/ending.h"
+#include "flow/lift.h"
 #include "flow/move.h"
 #include "flow/requeue.h"
 #include "settings.h"
@@ -183,12 +184,15 @@ requeue_revive(Task *task, Slice by_agent)
 {
 	TaskEvent	event = {STEP_RETRY, .deadline = task_default_deadline(clock_now())};
 	DocumentBuilder b;
+	Receipt		receipt;
 
 	document_begin(&b);
 	document_put_cstring(&b, "state", "retried");
 	document_put_cstring(&b, "was", task_status_name(task->status));
 	if (event.deadline != 0)
 		document_put_timestamp(&b, "deadline", event.deadline);
-	return requeue_begin_again(task, MOVE_RETRIED, by_agent, task->from_agent, event,
-							   document_end(&b));
+	receipt = requeue_begin_again(task, MOVE_RETRIED, by_agent, task->from_agent, event,
+								  document_end(&b));
+	lift_revived(task);
+	return receipt;
 }

@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(16);
+SELECT plan(18);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -46,6 +46,17 @@ ROLLBACK TO s;
 COMMIT;
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:w'), 2::smallint, 'a task whose request was rolled back lifts nothing');
 SELECT is((SELECT string_agg(m::text, ' ') FROM fixture.moves('task:w', 'lifted') m), '{"was": 0, "state": "lifted", "because": "task:w2", "priority": 2}', 'the other one still does');
+-- what failed is revived
+SELECT fixture.task('task:x1', orders => '{"priority": 1}'), fixture.task('task:x2', orders => fixture.after('task:x1') || '{"priority": 1}') \g /dev/null
+SELECT clutch.cancel('task:x1'), fixture.task('task:x3', orders => fixture.after('task:x2') || '{"priority": 3}') \g /dev/null
+SELECT clutch.retry('task:x' || n) FROM generate_series(1, 3) n \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(':', status, priority), ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:x_'), 'assigned:3 pending:3 pending:3',
+	'a task that waits again after it was revived lifts what it waits for');
+SELECT fixture.task('task:y', orders => '{"priority": 3}', whom => 'agent:lois'), fixture.task('task:y1', 'task:y', '{"priority": 0}'),
+	fixture.task('task:y2', 'task:y', '{"priority": 0}'), clutch.cancel('task:y1'), fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.suspend('agent:lois', 'task:y', '{"children": "all"}'), clutch.retry('task:y1') \g /dev/null
+SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:y_'), '3 3',
+	'a child that is revived while its parent is suspended is lifted like the others');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
