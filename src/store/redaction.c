@@ -115,12 +115,15 @@ redaction_put_kept_keys(DocumentBuilder *b, const Envelope *envelope)
  * Is it a record that only the database can have written?  It contains nothing
  * from users except texts under known names.  Other events of the orchestrator
  * may have been sent by an operator, or copied by a rule from another event.
+ * What the database writes in the name of an agent may have a reason that was
+ * given, except that a task is retried: that has its new deadline.
  */
 static bool
 redaction_is_record(const Envelope *envelope)
 {
-	return slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
-		(message_type_is_internal(envelope->type) || envelope->orders.move != MOVE_NONE);
+	return envelope->orders.move == MOVE_RETRIED ||
+		(slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
+		 (message_type_is_internal(envelope->type) || envelope->orders.move != MOVE_NONE));
 }
 
 static void

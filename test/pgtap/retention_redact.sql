@@ -1,7 +1,7 @@
 -- The content of one event is erased: from the log, from the state, from what
 -- readers get; everything else, and what a rebuild makes of it, stays.
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(54);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -84,6 +84,16 @@ SELECT is((SELECT payload ? 'redacted' FROM clutch.result('d')), true, 'result()
 SELECT is((SELECT question ? 'redacted' FROM clutch.approvals), true, 'and so does a question');
 SELECT clutch.answer('a', '{"yes": true}') \g /dev/null
 SELECT is(fixture.claimed('agent:ken'), 'a 2 resumed', 'which can still be answered');
+
+-- an agent revives a task, which then has another deadline
+SELECT clutch.retry('c', 'agent:ui') \g /dev/null
+SELECT clutch.release('agent:ken', 'c', 2, 'hushed') \g /dev/null
+SET client_min_messages = error;
+SELECT pg_temp.redact_all('c') \g /dev/null
+RESET client_min_messages;
+SELECT is(fixture.rebuilt(), 'the same', 'a rebuild finds the deadline that a revived task was given');
+SELECT is(pg_temp.finds('hushed'), '', 'but not why its agent gave it back');
+SELECT clutch.cancel('c') \g /dev/null
 
 -- ------------------------------------------------------------------- readers
 SELECT clutch.subscribe('all', '{}', 'beginning') \g /dev/null
