@@ -211,7 +211,7 @@ const char *
 incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool is_last, CalleeState *state)
 {
 	Answer		answer = {call, endpoint, response, is_last};
-	bool		are_values = is_last && is_of_run(&answer) && langgraph_are_values(json_read(response));
+	bool		are_values = is_last && is_of_graph(&answer) && langgraph_are_values(json_read(response));
 	ErrorData  *error = savepoint_run(are_values ? take_payload : take_documents, &answer);
 
 	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED && takes_any_json(endpoint))
