@@ -1,6 +1,6 @@
 -- Which agents take requests of whom: security.serves and security.delegates_to of cards.
 \ir ../fixtures/tap.sql
-SELECT plan(37);
+SELECT plan(38);
 
 CREATE FUNCTION pg_temp.asked(sender text, whom text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
