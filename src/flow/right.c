@@ -238,8 +238,10 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 		switch (participant_run_state(run_id, &founder))
 		{
 			case RUN_IS_OPEN:
-				participant_forget_earlier(run_id);
-				return true;
+				if (participant_forget_earlier(run_id, &founder))
+					return true;
+				/* an operator has begun it since */
+				break;
 			case RUN_IS_FOUNDED:
 				guard_drop(GUARD_RUN);
 				return right_has_been_given(agent_id, run_id, holder);
@@ -254,13 +256,19 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 	}
 }
 
-/* This may be the first event of the run, too. */
+/*
+ * This may be the first event of the run, too.  It waits for another founder
+ * only if somebody took part in an earlier run of that name.
+ */
 static void
 right_enter_anywhere(Slice agent_id, Slice run_id)
 {
+	TransactionId founder;
+
 	if (right_is_reserved(run_id))
 		return;
-	participant_forget_earlier(run_id);
+	while (!participant_forget_earlier(run_id, &founder))
+		wait_for_transaction(founder);
 	participant_remember(agent_id, run_id);
 }
 

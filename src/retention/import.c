@@ -335,6 +335,7 @@ int64
 import_lines(const Slice *lines, int n)
 {
 	Import		import = {lines, n};
+	TransactionId founder;
 
 	import_read_header(&import);
 	import.epoch = epoch_look_to_write();
@@ -343,7 +344,8 @@ import_lines(const Slice *lines, int n)
 		import_require_same(&import);
 		return 0;
 	}
-	participant_forget_earlier(import.run_id);
+	while (!participant_forget_earlier(import.run_id, &founder))
+		wait_for_transaction(founder);
 	import_append_audit(&import);
 	import_put_events(&import);
 	import_require_over(&import);

@@ -99,9 +99,10 @@ extern bool participant_forget_events(List *departures);
  * Deletes the rows of an earlier run of that name, unless the run is in the log.
  * To be called by whoever may found a run, also by those who need no right for
  * that.  A prune leaves the rows for the sake of a transaction that is writing
- * into the run, which may then roll back.
+ * into the run, which may then roll back.  While it is open, returns false, and
+ * *founder is set to it: the rows count, or not, when it has ended.
  */
-extern void participant_forget_earlier(Slice run_id);
+extern bool participant_forget_earlier(Slice run_id, TransactionId *founder);
 
 /*
  * Deletes the rows of runs that are not in the log.  While they are there, they

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
 #include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
@@ -76,22 +77,33 @@ participant_announce_now(void)
 	SendSharedInvalidMessages(&message, 1);
 }
 
+/* Is the run not in the log?  *founder is set to an open transaction that decides whether it is, if any. */
+static bool
+participant_run_is_gone(Slice run_id, TransactionId *founder)
+{
+	RunState	state = participant_run_state(run_id, founder);
+
+	if (state != RUN_IS_DOUBTFUL)
+		*founder = InvalidTransactionId;
+	return state == RUN_IS_OPEN;
+}
+
 /*
  * Deletes all rows of a run if it is not in the log, and returns whether there
  * were any.  Those of a transaction that has founded it since the scan began are
  * not seen here.  spares_ours leaves those that our transaction has written.
  */
 static bool
-participant_delete_gone(Slice run_id, bool spares_ours)
+participant_delete_gone(Slice run_id, bool spares_ours, TransactionId *founder)
 {
 	bool		is_gone = false;
-	TransactionId founder;
 	RowScan		scan;
 
+	*founder = InvalidTransactionId;
 	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	while (rows_next(&scan) && (is_gone || participant_run_state(run_id, &founder) == RUN_IS_OPEN))
+	while (rows_next(&scan) && (is_gone || participant_run_is_gone(run_id, founder)))
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
@@ -132,7 +144,7 @@ participant_settle_departures(List *departures)
 			participant_add(departure->name, departure->run_id);
 		else if (!same_run)
 		{
-			(void) participant_delete_gone(departure->run_id, false);
+			(void) participant_delete_gone(departure->run_id, false, &founder);
 			gone = lappend(gone, &departure->run_id);
 		}
 		last = departure;
@@ -174,17 +186,19 @@ participant_forget_events(List *departures)
  * A row of ours belongs to a message that is not in the log yet: a user's
  * BEFORE trigger may send one itself.
  */
-void
-participant_forget_earlier(Slice run_id)
+bool
+participant_forget_earlier(Slice run_id, TransactionId *founder)
 {
-	if (participant_delete_gone(run_id, true))
+	if (participant_delete_gone(run_id, true, founder))
 		participant_announce();
+	return !TransactionIdIsValid(*founder);
 }
 
 void
 participant_forget_gone_runs(void)
 {
 	Slice		last = SLICE_OF("");
+	TransactionId founder;
 	RowScan		scan;
 
 	participant_announce();
@@ -198,7 +212,7 @@ participant_forget_gone_runs(void)
 		if (!rows_next(&scan))
 			break;
 		last = rows_text_copy(&scan, Anum_participant_run_id);
-		(void) participant_delete_gone(last, false);
+		(void) participant_delete_gone(last, false, &founder);
 	}
 	rows_end(&scan);
 }
