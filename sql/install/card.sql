@@ -154,6 +154,7 @@ DECLARE
 	-- A description has one version, and the capabilities of a card may have several.  Those stay if the one that is
 	-- shown stays.
 	same_version boolean := coalesce(shown -> 'version' = says -> 'version', false);
+	role text := regexp_replace(shown ->> 'role', '\W', '\\\&', 'g');
 	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
 	security jsonb := coalesce(registered -> 'security', '{}');
 	in_place boolean;
@@ -168,6 +169,9 @@ BEGIN
 	-- an agent that serves both contexts is shown in one of them, and the other one stays
 	IF dialect = 'agent_json' AND shown ->> 'context' = ANY ('{personal,work}') THEN
 		groups := format('^group:%s$', shown ->> 'context');
+	ELSIF dialect = 'map' AND role IS NOT NULL THEN
+		ids := format('^role:%s$', role);	-- nor does it describe other roles
+		groups := format('^group:(role:%s(@.*)?|scope:.*)$', role);
 	END IF;
 	-- the addresses of other protocols stay
 	IF dialect = 'a2a' THEN

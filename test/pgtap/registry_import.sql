@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(200);
+SELECT plan(203);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -270,6 +270,16 @@ SELECT clutch.unregister('agent:nat') IS NOT NULL AND clutch.unregister('agent:n
 SELECT FROM clutch.unregister('agent:vic');
 SELECT FROM clutch.import_registry(pg_temp.shed());
 SELECT is((SELECT string_agg(concat_ws(' ', change, what), ', ') FROM others o, clutch.import_card(o.document, 'agent:vic', 'mcp') WHERE o.dialect = 'mcp'), 'added tools.hammer', 'an import of tools does not say that skills are removed, which it keeps');
+-- one that has several roles is shown in one of them in MAP
+SELECT FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:oli", "capabilities": [{"id": "role:a.b"}, {"id": "role:axb"}, {"id": "skill:s"}], "groups": ["group:role:axb", "group:role:a.b", "group:role:axb@x", "group:scope:x", "group:role:a.b@x"]}');
+CREATE FUNCTION pg_temp.oli() RETURNS jsonb LANGUAGE sql AS $$ SELECT (a.card -> 'capabilities') || (a.card -> 'groups') FROM clutch.agents a WHERE a.agent_id = 'agent:oli' $$;
+CREATE TABLE oli AS SELECT pg_temp.oli() AS was;
+SELECT is(clutch.export_card('agent:oli', 'map') ->> 'role', 'a.b', 'an agent with two roles is shown with one');
+SELECT FROM clutch.import_card(clutch.export_card('agent:oli', 'map'), 'agent:oli', 'map');
+SELECT is(pg_temp.oli(), was, 'and keeps the other one in an import') FROM oli;
+SELECT FROM clutch.import_card(clutch.export_card('agent:oli', 'map') || '{"role": "c"}', 'agent:oli', 'map');
+SELECT is(pg_temp.oli(), '[{"id": "role:c"}, {"id": "role:axb"}, {"id": "skill:s"}, "group:role:c", "group:scope:x", "group:role:c@x", "group:role:axb", "group:role:axb@x"]', 'also if the first one is replaced');
+SELECT FROM clutch.unregister('agent:oli');
 -- descriptions that are imported in turn
 SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work"}'));
 SELECT FROM others o, clutch.import_card(o.document, 'agent:vic', 'map') WHERE o.dialect = 'map';
