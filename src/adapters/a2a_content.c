@@ -46,8 +46,8 @@ static const AdapterRow a2a_metadata_rows[] = {
 	{ROW_WORD, "/clutch~1domain", "/domain"},
 	{ROW_WORD, "/clutch~1payload_type", "/payload_type"},
 	{ROW_WORD, "/clutch~1schema_ref", "/schema_ref"},
-	{ROW_WORD, TRACEPARENT, "/trace/traceparent"},
-	{ROW_WORD, "/tracestate", "/trace/tracestate"},
+	{ROW_TEXT, TRACEPARENT, "/trace/traceparent"},
+	{ROW_TEXT, "/tracestate", "/trace/tracestate"},
 	{ROW_VALUE, NULL, NULL}
 };
 

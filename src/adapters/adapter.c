@@ -194,13 +194,18 @@ adapter_find(const Adapter *self, const Json *raw, const char *path, JsonKind ki
 }
 
 static void
+adapter_check_length(const Adapter *self, const char *path, Slice text, int most, const char *setting)
+{
+	if (text.len == 0)
+		adapter_fault(self, path, "EMPTY", "it is an empty string");
+	if (text.len > most)
+		adapter_fault(self, path, "TOO_LONG", "it has %d bytes; the limit is %d (setting %s)", text.len, most, setting);
+}
+
+static void
 adapter_check_word(const Adapter *self, const char *path, Slice word)
 {
-	if (word.len == 0)
-		adapter_fault(self, path, "EMPTY", "it is an empty string");
-	if (word.len > clutch_limits.max_id_bytes)
-		adapter_fault(self, path, "TOO_LONG", "it has %d bytes; the limit is %d (setting clutch.max_id_bytes)",
-					  word.len, clutch_limits.max_id_bytes);
+	adapter_check_length(self, path, word, clutch_limits.max_id_bytes, "clutch.max_id_bytes");
 	if (identifier_find_control(word) >= 0)
 		adapter_fault(self, path, "CONTROL_CHARACTER", "it contains a line break or another control character");
 }
@@ -213,6 +218,17 @@ adapter_find_word(const Adapter *self, const Json *raw, const char *path)
 	if (member == NULL)
 		return SLICE_NONE;
 	adapter_check_word(self, path, member->text);
+	return member->text;
+}
+
+Slice
+adapter_find_text(const Adapter *self, const Json *raw, const char *path)
+{
+	const Json *member = adapter_find(self, raw, path, JSON_TEXT);
+
+	if (member == NULL)
+		return SLICE_NONE;
+	adapter_check_length(self, path, member->text, clutch_limits.max_string_bytes, "clutch.max_string_bytes");
 	return member->text;
 }
 
@@ -430,6 +446,9 @@ adapter_rows_inbound(const Adapter *self, const AdapterRow *rows, const Json *ra
 			case ROW_WORD:
 				json_put_text(envelope, rows->field, adapter_find_word(self, raw, rows->foreign));
 				break;
+			case ROW_TEXT:
+				json_put_text(envelope, rows->field, adapter_find_text(self, raw, rows->foreign));
+				break;
 			case ROW_AGENT:
 				json_put_text(envelope, rows->field, adapter_find_agent(self, raw, rows->foreign));
 				break;
@@ -449,6 +468,7 @@ adapter_rows_outbound(const Adapter *self, const AdapterRow *rows, const Json *e
 		{
 			case ROW_VALUE:
 			case ROW_WORD:
+			case ROW_TEXT:
 				json_put(raw, rows->foreign, adapter_member(envelope, rows->field));
 				break;
 			case ROW_AGENT:

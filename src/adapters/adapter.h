@@ -233,14 +233,16 @@ extern void adapter_put_payload(const Adapter *self, Json *envelope, Json *conte
  *
  * A word is a text that can be an identifier in an envelope: it is not empty,
  * is not longer than clutch.max_id_bytes, and has no control characters.  A
- * name is a word or a number.  adapter_find_agent returns the ID of the agent
- * of that name.  adapter_find_whole returns a whole number in a range, which
- * the text describes ("a whole number from 0 to 4"), and adapter_find_ttl the
- * time to live of an envelope, in milliseconds.
+ * text, which an envelope only carries, is not empty and is not longer than
+ * clutch.max_string_bytes.  A name is a word or a number.  adapter_find_agent
+ * returns the ID of the agent of that name.  adapter_find_whole returns a whole
+ * number in a range, which the text describes ("a whole number from 0 to 4"),
+ * and adapter_find_ttl the time to live of an envelope, in milliseconds.
  */
 extern Slice adapter_require_word(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find(const Adapter *self, const Json *raw, const char *path, JsonKind kind);
 extern Slice adapter_find_word(const Adapter *self, const Json *raw, const char *path);
+extern Slice adapter_find_text(const Adapter *self, const Json *raw, const char *path);
 extern Slice adapter_find_agent(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find_name(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find_whole(const Adapter *self, const Json *raw, const char *path, int64 least, int64 most,
@@ -339,6 +341,7 @@ typedef enum AdapterRowKind
 {
 	ROW_VALUE,					/* a value of any kind, copied unchanged */
 	ROW_WORD,					/* a word (see above) */
+	ROW_TEXT,					/* a text that no identifier is made of (see above) */
 	ROW_AGENT,					/* the name of an agent */
 	ROW_NATIVE					/* an identifier: "id", "task_id", ... */
 } AdapterRowKind;

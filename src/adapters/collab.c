@@ -22,9 +22,9 @@
 /* members of the body and of the trace that are always translated */
 static const AdapterRow collab_rows[] = {
 	{ROW_VALUE, "/body/context", "/meta/collab/context"},
-	{ROW_WORD, "/trace/traceId", "/trace/trace_id"},
-	{ROW_WORD, "/trace/spanId", "/trace/span_id"},
-	{ROW_WORD, "/trace/parentSpan", "/trace/parent_span_id"},
+	{ROW_TEXT, "/trace/traceId", "/trace/trace_id"},
+	{ROW_TEXT, "/trace/spanId", "/trace/span_id"},
+	{ROW_TEXT, "/trace/parentSpan", "/trace/parent_span_id"},
 	{ROW_VALUE, NULL, NULL}
 };
 

@@ -32,8 +32,8 @@
 static const AdapterRow http_rows[] = {
 	{ROW_NATIVE, "/id", "id"},
 	{ROW_WORD, "/clutchidem", "/idempotency_key"},
-	{ROW_WORD, "/traceparent", "/trace/traceparent"},
-	{ROW_WORD, "/tracestate", "/trace/tracestate"},
+	{ROW_TEXT, "/traceparent", "/trace/traceparent"},
+	{ROW_TEXT, "/tracestate", "/trace/tracestate"},
 	{ROW_VALUE, NULL, NULL}
 };
 
@@ -254,10 +254,9 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	/* such a source may be longer than a word, because it consists of two */
 	bool		is_ours = http_split_source(json_get_text(event, "/source"), &run, &agent);
 	Slice		source = is_ours ? SLICE_NONE : adapter_require_word(self, event, "/source");
-	Slice		schema = adapter_find_word(self, event, "/dataschema");
+	Slice		schema = adapter_find_text(self, event, "/dataschema");
 	Slice		time = adapter_find_time(self, event, "/time");
 	Json	   *envelope = http_read_type(self, event);
-	const char *rule;
 
 	for (int i = 0; i < notes->n; i++)
 		adapter_note(self, envelope, json_path("", notes->keys[i]), notes->items[i]);
@@ -270,12 +269,13 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 	{
 		json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, event, "/source"));
 		adapter_note_native(self, envelope, "scope", json_of_text(source));
-		(void) adapter_find_name(self, event, "/subject");
+		if (!json_is(json_get(event, "/subject"), JSON_NUMBER))
+			(void) adapter_find_text(self, event, "/subject");
 	}
 	json_put_text(envelope, "/ts", time);
 	if (slice_present(time))
 		adapter_note_native(self, envelope, "ts", json_of_bool(true));
-	if (slice_present(schema) && identifier_fault(ID_SCHEMA, schema, &rule) == NULL &&
+	if (identifier_is_valid(ID_SCHEMA, schema) &&
 		memchr(schema.s, ' ', schema.len) == NULL && schema.s[schema.len - 1] != '@')
 		json_put_text(envelope, "/schema_ref", schema);
 	http_read_thread(self, event, envelope);

@@ -29,8 +29,8 @@ static const char *const mcp_methods[] = {
 static const char *const mcp_servers_methods[] = {"sampling/createMessage", "elicitation/create", "roots/list"};
 
 const AdapterRow mcp_meta_rows[] = {
-	{ROW_WORD, "/params/_meta/traceparent", "/trace/traceparent"},
-	{ROW_WORD, "/params/_meta/tracestate", "/trace/tracestate"},
+	{ROW_TEXT, "/params/_meta/traceparent", "/trace/traceparent"},
+	{ROW_TEXT, "/params/_meta/tracestate", "/trace/tracestate"},
 	{ROW_VALUE, NULL, NULL}
 };
 
