@@ -181,6 +181,17 @@ credential_is_piece(const Json *container, Slice key)
 	return slice_is(key, "token") && json_member(container, SLICE_OF("logprob")) != NULL;
 }
 
+/*
+ * Is it what a server of MCP has written down about a call, and signed, in order
+ * to be sent it again, unchanged, when the call is repeated?  It proves nothing
+ * about whoever has it.
+ */
+static bool
+credential_is_state(const CredentialPlace *place, const Json *item)
+{
+	return slice_is(place->key, "requestState") && item->kind == JSON_TEXT && credential_is_jwt(item->text);
+}
+
 static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);
 
 /*
@@ -193,7 +204,7 @@ credential_search_item(const Json *container, Json *item, const CredentialPlace 
 	if (slice_present(place->key) && credential_is_plain(item) && credential_is_name(place->key, credential_text(item)) &&
 		!credential_is_piece(container, place->key))
 		return true;
-	if (item->kind == JSON_TEXT)
+	if (item->kind == JSON_TEXT && !credential_is_state(place, item))
 		return credential_clean(&item->text, place, list);
 	if (item->kind == JSON_OBJECT || item->kind == JSON_ARRAY)
 		credential_search(item, place, list);

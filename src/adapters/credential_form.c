@@ -234,11 +234,7 @@ credential_is_scheme(Slice text)
 	return false;
 }
 
-/*
- * Is it three parts of base64, the first of which decodes to a text beginning
- * with {"?
- */
-static bool
+bool
 credential_is_jwt(Slice text)
 {
 	int			dots = 0;

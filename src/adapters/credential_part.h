@@ -19,6 +19,12 @@
  */
 extern bool credential_is_name(Slice key, Slice text);
 
+/*
+ * Is it three or five parts of base64, the first of which decodes to a text
+ * beginning with {"?
+ */
+extern bool credential_is_jwt(Slice text);
+
 /* Does the text as a whole look like a credential? */
 extern bool credential_is_value(Slice text);
 

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(257);
+SELECT plan(258);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -506,6 +506,7 @@ END $$;
 SELECT is(fixture.repeated(1, '{}'), 'tools/call skill.far Ada', 'a server need not send a state');
 SELECT is(fixture.repeated(2, '{"requestState": ""}'), 'tools/call skill.far "" Ada', 'a state may be empty');
 SELECT is(fixture.repeated(3, jsonb_build_object('requestState', repeat('s', 1000))), format('tools/call skill.far "%s" Ada', repeat('s', 1000)), 'or longer than an ID');
+SELECT is(fixture.repeated(4, '{"requestState": "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl"}'), 'tools/call skill.far "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl" Ada', 'or signed like a token');
 
 -- a user must visit a URL first
 CREATE FUNCTION fixture.visit(elicitations jsonb) RETURNS text LANGUAGE sql AS
