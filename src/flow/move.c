@@ -76,14 +76,15 @@ move_keeps_order(const Task *task, TaskStep step)
 }
 
 static void
-move_leave_queue(Task *task)
+move_leave_queue(Task *task, TaskStep step)
 {
 	if (task->status == TASK_ASSIGNED)
 		ready_remove(task);
 	else if (task->status == TASK_PENDING)
 	{
 		waiting_remove(task);
-		if (task_awaits_others(task))
+		/* a task that is lifted goes on waiting for the others */
+		if (task_awaits_others(task) && step != STEP_LIFT)
 			edge_forget_unknown(task->task_id);
 	}
 	else if (task->status == TASK_INPUT_REQUIRED)
@@ -128,7 +129,7 @@ static void
 move_leave_place(Task *task, const TaskEvent *event, TaskStatus to, AttemptOutcome outcome)
 {
 	if (move_leaves_queue(task, event->step, to))
-		move_leave_queue(task);
+		move_leave_queue(task, event->step);
 	if (!move_keeps_order(task, event->step))
 	{
 		task->left_no = 0;

@@ -2,7 +2,7 @@
 -- ends that are reported twice, requests for a task that is over, and what a
 -- task waits for that nobody has requested.
 \ir ../fixtures/tap.sql
-SELECT plan(49);
+SELECT plan(50);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 SELECT fixture.agent('ken', 99), fixture.agent('lois', 99, '{skill:y}') \g /dev/null
@@ -97,8 +97,10 @@ SELECT fixture.at(161) \g /dev/null
 SELECT fixture.ask('task:later') \g /dev/null
 SELECT fixture.answers($$ SELECT task_id, problem, hint FROM clutch.stuck WHERE task_id LIKE 'task:w%' $$,
 	$$ VALUES ('task:w1', 'waits for an unknown task', 'Nobody has requested task task:unknown, which it waits for: request that task, or cancel this one.') $$, 'but if it does not come, the task is stuck');
+SELECT fixture.ask('task:u', orders => fixture.after('task:w1') || '{"priority": 4}') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:w%'), 1::bigint, 'also if a more urgent task waits for it');
 SELECT clutch.rebuild() \g /dev/null
-SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:w%'), 1::bigint, 'also after a rebuild');
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:w%'), 1::bigint, 'and after a rebuild');
 SELECT fixture.ask('task:w3', orders => fixture.after('task:unknown')) \g /dev/null
 SELECT clutch.cancel('task:w3') \g /dev/null
 SELECT fixture.ask('task:unknown') \g /dev/null
