@@ -332,11 +332,21 @@ typedef struct ScheduleKey
 	Slice		name;
 } ScheduleKey;
 
+static ScheduleKey *
+schedule_key(const RowScan *scan)
+{
+	ScheduleKey *key = palloc(sizeof(ScheduleKey));
+	bool		isnull;
+
+	key->owner = DatumGetObjectId(rows_datum(scan, Anum_schedule_owner, &isnull));
+	key->name = slice_copy(rows_text(scan, Anum_schedule_name));
+	return key;
+}
+
 /* Returns those that are due.  Each is returned once, however its sending ends. */
 static List *
 schedule_list_due(TimestampTz now)
 {
-
 	List	   *due = NIL;
 	RowScan		scan;
 
@@ -345,17 +355,85 @@ schedule_list_due(TimestampTz now)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		ScheduleKey *key = palloc(sizeof(ScheduleKey));
-		bool		isnull;
-
 		CHECK_FOR_INTERRUPTS();
-		key->owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
-		key->name = slice_copy(rows_text(&scan, Anum_schedule_name));
-		due = lappend(due, key);
+		due = lappend(due, schedule_key(&scan));
 	}
 	rows_end(&scan);
 	return due;
 }
+
+/* ------------------------------------------------------ a clock that was wrong */
+
+/* Another process may have read the clock a moment later. */
+#define FROM_THE_FUTURE	USECS_PER_SEC
+
+/* Returns those that were sent or created while the clock was ahead. */
+static List *
+schedule_list_ahead(TimestampTz now)
+{
+	List	   *ahead = NIL;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, now);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (rows_timestamp(&scan, Anum_schedule_last_at) - now >= FROM_THE_FUTURE ||
+			rows_timestamp(&scan, Anum_schedule_created_at) - now >= FROM_THE_FUTURE)
+			ahead = lappend(ahead, schedule_key(&scan));
+	}
+	rows_end(&scan);
+	return ahead;
+}
+
+static void
+schedule_find_next(void *arg)
+{
+	Sending    *sending = arg;
+	Cron		when = cron_parse(sending->schedule->cron);
+
+	sending->next = cron_next(&when, cron_zone(sending->schedule->timezone), sending->now);
+}
+
+/* If its time zone does not exist any more, it stays as it is. */
+static void
+schedule_bring_back(Schedule *s, TimestampTz now)
+{
+	Sending		sending = {s, now, 0, 0};
+
+	if (savepoint_run(schedule_find_next, &sending) != NULL || sending.next == 0 || sending.next >= s->next_at)
+		return;
+	s->next_at = sending.next;
+	schedule_write_row(s, false);
+}
+
+/*
+ * If the clock has been set back, the next times that were found before may lie
+ * years ahead.  This is looked for in the first tick of a backend, and after the
+ * clock was set back while it was there.
+ */
+static void
+schedule_watch_clock(TimestampTz now)
+{
+	static TimestampTz looked_at = DT_NOEND;
+	ListCell   *cell;
+
+	if (now < looked_at)
+		foreach(cell, schedule_list_ahead(now))
+		{
+			const ScheduleKey *key = lfirst(cell);
+			Schedule	s;
+
+			CHECK_FOR_INTERRUPTS();
+			if (schedule_lock_row(key->owner, key->name, false, &s))
+				schedule_bring_back(&s, now);
+		}
+	looked_at = now;
+}
+
+/* ---------------------------------------------------------------------- ticks */
 
 int
 schedule_send_due(int n)
@@ -365,6 +443,7 @@ schedule_send_due(int n)
 	int			sent = 0;
 	ListCell   *cell;
 
+	schedule_watch_clock(now);
 	foreach(cell, schedule_list_due(now))
 	{
 		const ScheduleKey *key = lfirst(cell);

@@ -9,7 +9,7 @@
  * owner, the name and the time, so that nothing is sent twice.  A secret of
  * the database is part of the IDs, so that nobody can use the next ones in
  * advance.  If several times passed while nothing ticked, the envelope is sent
- * once for all of them.
+ * once for all of them.  If the clock is set back, the next time is found anew.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(110);
+SELECT plan(114);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -246,5 +246,17 @@ SELECT clutch.tick() \g /dev/null
 SELECT is((SELECT string_agg(name || ' ' || runs, ', ' ORDER BY name) FROM clutch.schedules WHERE name IN ('told', 'asked')), 'asked 1, told 1', 'and an envelope that still has it is sent');
 SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg:old' OR task_id = 'task:old'), 0::bigint, 'with what replaces it');
 SELECT clutch.unschedule('told'), clutch.unschedule('asked') \g /dev/null
+
+-- ----------------------------------------------------- a clock that was wrong
+SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
+SELECT pg_temp.at('2031-03-02 01:00'), clutch.schedule('before', '*/10 * * * *', pg_temp.note()) \g /dev/null
+SELECT pg_temp.at('2036-01-01 00:05'), clutch.tick(), clutch.schedule('meanwhile', '0 * * * *', pg_temp.note()) \g /dev/null
+SELECT is((SELECT min(next_at) FROM clutch.schedules), '2036-01-01 00:10', 'the clock is years ahead, and so are the next times');
+SELECT pg_temp.at('2031-03-02 01:05') \g /dev/null
+SELECT is(pg_temp.sent(), '0', 'it is set back');
+SELECT is((SELECT string_agg(name || ' ' || next_at, ', ' ORDER BY name) FROM clutch.schedules),
+	'before 2031-03-02 01:10:00+00, meanwhile 2031-03-02 02:00:00+00', 'and so are they');
+SELECT pg_temp.at('2031-03-02 01:10') \g /dev/null
+SELECT is(pg_temp.sent(), '1', 'so schedules are sent');
 
 SELECT * FROM finish();
