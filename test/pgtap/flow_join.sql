@@ -1,7 +1,7 @@
 -- A parent is told when the children that it waits for are over.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(17);
+SELECT plan(18);
 
 SELECT fixture.task('task:p', orders => '{"join": "all"}') \g /dev/null
 SELECT fixture.taken('agent:ken', 1) \g /dev/null
@@ -19,6 +19,11 @@ SELECT fixture.task('task:p4', 'task:p', whom => 'agent:lois') \g /dev/null
 SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:p4') \g /dev/null
 SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:p', 'joined') m), '2 1', 'children that are requested later are a group of their own');
+
+SELECT fixture.task('task:e1', 'task:e', whom => 'agent:lois'), fixture.task('task:e', orders => '{"join": "all"}'), fixture.task('task:e2', 'task:e', whom => 'agent:lois') \g /dev/null
+SELECT clutch.cancel('task:e2') \g /dev/null
+SELECT is((SELECT m -> 'children' FROM fixture.moves('task:e', 'joined') m), '{"task:e2": "cancelled"}', 'a child that was requested before its parent must be joined itself');
+SELECT clutch.cancel('task:e'), clutch.cancel('task:e1') \g /dev/null
 
 SELECT fixture.task('task:q'), fixture.task('task:q0', 'task:q', whom => 'agent:lois') \g /dev/null
 SELECT fixture.task('task:q' || n, 'task:q', '{"join": 2}', 'agent:lois') FROM generate_series(1, 4) n \g /dev/null
