@@ -221,6 +221,32 @@ json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
 }
 
 /*
+ * Has a document with the same $id been read, under another URI?  Then this URI
+ * is another one of it.
+ */
+static bool
+json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
+{
+	JsonbValue	id;
+	Slice		fragment;
+	SchemaResource *known;
+	SchemaAlias *alias;
+
+	if (!JB_ROOT_IS_OBJECT(document) || !document_get(&document->root, "$id", &id) ||
+		id.type != jbvString)
+		return false;
+	known = json_schema_resource(c, uri_resolve(found_by, (Slice) {id.val.string.val, id.val.string.len},
+												&fragment));
+	if (known == NULL)
+		return false;
+	alias = palloc(sizeof(SchemaAlias));
+	alias->uri = found_by;
+	alias->resource = known;
+	c->aliases = lappend(c->aliases, alias);
+	return true;
+}
+
+/*
  * Returns the resource that a reference names, reading its document if
  * necessary.
  */
@@ -236,7 +262,8 @@ json_schema_need_resource(SchemaCompiler *c, Slice uri)
 	/* the vocabularies are parts of the schema of schemas */
 	if (slice_starts(uri, SLICE_OF(DRAFT "meta/")))
 		found_by = SLICE_OF(DRAFT "schema");
-	if (json_schema_resource(c, found_by) == NULL && (document = json_schema_find(c, found_by)) != NULL)
+	if (json_schema_resource(c, found_by) == NULL && (document = json_schema_find(c, found_by)) != NULL &&
+		!json_schema_is_known(c, document, found_by))
 		(void) json_schema_read_document(c, document, found_by, true);
 	return json_schema_resource(c, uri);
 }

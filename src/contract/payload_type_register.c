@@ -108,13 +108,27 @@ payload_type_check_id(const Registration *r)
 				 errhint("Use an \"$id\" of your own, or leave it out.")));
 }
 
+/*
+ * Compiles the schema as it will be compiled when it is registered: a reference
+ * to the newest version of its payload type then leads to itself.
+ */
 static void
 payload_type_compile(Registration *r)
 {
 	ProblemList *list = problem_list();
+	PayloadTypeRow row = {.name = r->name, .version = r->version, .schema = r->document};
 
-	r->schema = json_schema_compile(r->document, payload_type_uri(r->name, r->version),
-									payload_type_find_document, CurrentMemoryContext, list);
+	payload_type_pretend(&row);
+	PG_TRY();
+	{
+		r->schema = json_schema_compile(r->document, payload_type_uri(r->name, r->version),
+										payload_type_find_document, CurrentMemoryContext, list);
+	}
+	PG_FINALLY();
+	{
+		payload_type_pretend(NULL);
+	}
+	PG_END_TRY();
 	if (r->schema == NULL)
 		problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID, "schema");
 	payload_type_check_id(r);

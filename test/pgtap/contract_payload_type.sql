@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(160);
+SELECT plan(167);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -86,6 +86,15 @@ SELECT is(clutch.schema_of('https://example.com/id') ->> 'title', 'second', 'an 
 SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.thief', '{"$id": "https://example.com/id"}')$$), 'KL011 DUPLICATE_VALUE /$id', 'and belongs to its type');
 SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(''test.long'', %L)', jsonb_build_object('$id', 'https://example.com/' || (SELECT string_agg(md5(i::text), '') FROM generate_series(1, n) i)))), said, format('an $id with %s bytes', 20 + 32 * n))
 FROM (VALUES (61, 'no error'), (62, 'KL011 TOO_LONG /$id'), (100, 'KL011 TOO_LONG /$id')) v(n, said);
+
+-- what refers to the newest version of its own payload type refers to itself as soon as it is registered
+SELECT clutch.register_schema('test.self', '{"properties": {"kid": {"type": "object", "additionalProperties": true}}}') \g /dev/null
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.self', '{"allOf": [{"$ref": "schema://clutch/test/self"}]}', compatibility => 'none')$$), 'KL011 ENDLESS_REFERENCE ', 'a schema that is its own base');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.self', '{"allOf": [{"$ref": "schema://clutch/test/self@1"}]}')$$), 'no error', 'one whose base is the version before');
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.self', '{"properties": {"kid": {"$ref": "schema://clutch/test/self"}, "n": {"type": "integer"}}}')$$), 'KL012 NOT_BACKWARD ', 'one that is compatible with the version before, but not with itself');
+SELECT is(clutch.register_schema(t, jsonb_build_object('properties', jsonb_build_object('kid', jsonb_build_object('$ref', replace('schema://clutch/' || t, '.', '/')), 'n', '{"type": "integer"}'::jsonb)) || more), 1, 'a tree that refers to itself by its name: ' || t)
+FROM (VALUES ('test.tree', '{}'::jsonb), ('test.wood', '{"$id": "urn:forest"}')) v(t, more);
+SELECT is((SELECT string_agg(path, ' ') FROM clutch.validate_payload(t, '{"kid": {"kid": {"n": "x"}}}')), '/kid/kid/n', 'which is checked at each depth: ' || t) FROM unnest('{test.tree,test.wood}'::text[]) t;
 
 -- ------------------------------------------------------------- compatibility
 -- a schema to which thirty levels refer twice each is looked at once, not 2^30 times
