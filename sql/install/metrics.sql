@@ -42,10 +42,11 @@ CREATE FUNCTION clutch.count_events(epoch integer, first xid8, last xid8)
 	SET jit = off
 	BEGIN ATOMIC
 		SELECT e.from_agent, r.dest, e.type,
-			   CASE WHEN e.type IN ('task.error', 'tool.error', 'task.timeout', 'routing.failure')
+			   -- an error that has several recipients is counted as one
+			   CASE WHEN r.place = 1 AND e.type IN ('task.error', 'tool.error', 'task.timeout', 'routing.failure')
 					THEN coalesce(pg_catalog.substr(e.envelope #>> '{payload,code}', 1, 64), '') ELSE '' END,
 			   count(*), 0::double precision, '{}'::bigint[]
-		FROM clutch.events e CROSS JOIN LATERAL unnest(e.to_agents) AS r(dest)
+		FROM clutch.events e CROSS JOIN LATERAL unnest(e.to_agents) WITH ORDINALITY AS r(dest, place)
 		WHERE e.epoch = count_events.epoch AND e.xid >= count_events.first AND e.xid <= count_events.last
 		GROUP BY 1, 2, 3, 4
 	UNION ALL

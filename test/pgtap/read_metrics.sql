@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(41);
+SELECT plan(43);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -90,6 +90,9 @@ SELECT clutch.fail('agent:metric', task_id, 'BROKEN', 'm', false) FROM clutch.cl
 SELECT clutch.finish('agent:metric', task_id) FROM clutch.claim('agent:metric', 9) \g /dev/null
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_messages_total' AND labels = '{"source": "agent:metric", "dest": "agent:ui", "type": "task.result"}'), 2::double precision, 'messages are counted by source, dest and type');
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_errors_total' AND labels = '{"source": "agent:metric", "error_type": "BROKEN"}'), 1::double precision, 'errors by source and type');
+SELECT clutch.send(clutch.envelope('tool.error', 'agent:metric', '{agent:ui, agent:boss}', '{"code": "TWICE", "message": "m"}', run_id => 'run:metric', meta => '{"clutch": {"reply_to": "msg:1"}}')) \g /dev/null
+SELECT is((SELECT string_agg(labels ->> 'dest', ' ' ORDER BY labels ->> 'dest') FROM clutch.metrics() WHERE name = 'clutch_agent_messages_total' AND labels @> '{"source": "agent:metric", "type": "tool.error"}' AND value = 1), 'agent:boss agent:ui', 'a message to two counts for each of them');
+SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_errors_total' AND labels = '{"source": "agent:metric", "error_type": "TWICE"}'), 1::double precision, 'an error to two counts once');
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_count' AND labels = '{"source": "agent:ui", "dest": "agent:metric"}'), 3::double precision, 'and durations by source and dest');
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_bucket' AND labels = '{"source": "agent:ui", "dest": "agent:metric", "le": "+Inf"}'), 3::double precision, 'in buckets');
 CREATE TEMP TABLE counts_before AS SELECT pg_temp.counts() AS counts;
