@@ -249,9 +249,9 @@ notify_event(const Event *event)
 	{
 		Slice		recipient = e->to_agents.items[i];
 
-		if (!slice_starts(recipient, SLICE_OF("group:")))
-			notify_wake_channel(AUDIENCE_AGENT, recipient);
-		else if (e->type != MSG_TASK_REQUEST)
+		/* a topic or a group, too, has listeners of its own */
+		notify_wake_channel(AUDIENCE_AGENT, recipient);
+		if (slice_starts(recipient, SLICE_OF("group:")) && e->type != MSG_TASK_REQUEST)
 			notify_wake_group(recipient);
 	}
 	notify_wake_channel(AUDIENCE_THREAD, e->thread_id);

@@ -49,6 +49,12 @@ is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:1'));}), 'all run1 thread
 is(heard(q{SELECT clutch.send(chat('agent:olsen', 'run:2', 'task:1'));}), 'all task1', 'a message about a task');
 is(heard(q{SELECT clutch.send(chat('group:press', 'run:2'));}), 'all lois', 'a message to a group reaches its members');
 is(heard(q{SELECT clutch.send(chat('group:*', 'run:2'));}), 'all ken lois', 'a broadcast wakes all agents');
+my %group = map { $_ => $node->safe_psql('postgres', "SELECT clutch.channel('agent', '$_')") } 'group:press', 'group:*';
+$name_of{$group{$_}} = $_ foreach keys %group;
+ask_session($listener, q{SELECT clutch.listen('agent', 'group:press'), clutch.listen('agent', 'group:*');});
+is(heard(q{SELECT clutch.send(chat('group:press', 'run:2'));}), 'all group:press lois', 'a message to a group wakes who listens to the group');
+is(heard(q{SELECT clutch.send(chat('group:*', 'run:2'));}), 'all group:* ken lois', 'and so does a broadcast');
+ask_session($listener, qq{UNLISTEN "$_";}) foreach values %group;
 
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')) FROM generate_series(1, 50);
 	SELECT clutch.send(chat('agent:ken')); COMMIT;}), 'all ken run1 thread1', 'one hint per transaction and channel');
