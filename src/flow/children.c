@@ -60,13 +60,17 @@ children_any_is_certainly_open(const ChildGroup *group)
 	return open;
 }
 
+/*
+ * A child whose request is not committed is listed, too, because it may have
+ * looked at its parent already.
+ */
 List *
 children_list_less_urgent(const ChildGroup *group, int priority)
 {
 	List	   *ids = NIL;
 	RowScan		scan;
 
-	children_scan(&scan, group, ROWS_LATEST);
+	children_scan(&scan, group, ROWS_DIRTY);
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();

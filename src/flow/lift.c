@@ -49,11 +49,22 @@ lift_children(const Task *task)
 		lift_add(*(Slice *) lfirst(cell), task);
 }
 
+/* Does the parent wait for the child, or may it, because another transaction is changing it? */
+static bool
+lift_may_wait_for(const Task *parent, const Task *child)
+{
+	bool		in_doubt;
+
+	if (child->join != JOIN_NONE || lift_waits_for_children(parent))
+		return true;
+	(void) task_sight(parent->task_id, &in_doubt);
+	return in_doubt;
+}
+
 void
 lift_child(const Task *child, const Task *parent)
 {
-	if (parent->priority > child->priority &&
-		(child->join != JOIN_NONE || lift_waits_for_children(parent)))
+	if (parent->priority > child->priority && lift_may_wait_for(parent, child))
 		lift_add(child->task_id, parent);
 }
 
@@ -127,13 +138,26 @@ lift_for_waiters(Task *task)
 		lift_task(task, most->priority, most->task_id);
 }
 
+/* If the entry is for a child, does its parent wait for it by now? */
+static bool
+lift_is_waited_for(const Task *task, Slice because, bool *in_doubt)
+{
+	Task	   *parent;
+
+	if (!slice_equal(task->parent_task_id, because) || task->join != JOIN_NONE)
+		return true;
+	parent = task_sight(because, in_doubt);
+	return parent != NULL && lift_waits_for_children(parent);
+}
+
 bool
 lift_settle(const Consequence *consequence)
 {
 	bool		busy;
 	Task	   *task = task_sight(consequence->subject, &busy);
 
-	if (!lift_is_less_urgent(task, consequence->amount))
+	if (!lift_is_less_urgent(task, consequence->amount) ||
+		!lift_is_waited_for(task, consequence->because, &busy))
 		return !busy;
 	task = task_lock_now(consequence->subject, &busy);
 	if (!lift_is_less_urgent(task, consequence->amount))
