@@ -1,6 +1,6 @@
 -- Requests that a rule shares out: each of several agents gets a child, and the database ends the request when they are over.
 \ir ../fixtures/tap.sql
-SELECT plan(114);
+SELECT plan(115);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -150,6 +150,14 @@ SELECT pg_temp.ask('task:h', run => 'run:h', orders => '{"budget": {"tasks": 2}}
 SELECT is(pg_temp.state('task:h') || ', ' || (SELECT payload #>> '{details,code}' FROM clutch.result('task:h')), 'failed DEPENDENCY_FAILED, BUDGET_EXCEEDED', 'a child that the budget of the run does not allow fails the request');
 
 -- --- what comes before
+BEGIN;
+UPDATE clutch.routing_rule SET words = '{"nothing else"}' WHERE name = 'many';
+SELECT clutch.pause('agent:ann') FROM clutch.tick() \g /dev/null
+SELECT pg_temp.ask('task:w', run => 'run:w') \g /dev/null
+UPDATE clutch.routing_rule SET words = '{"and also"}' WHERE name = 'many';
+SELECT clutch.resume('agent:ann'), clutch.settle() \g /dev/null
+SELECT is(pg_temp.state('task:w') || ', ' || pg_temp.children('task:w'), 'assigned agent:ann, none', 'a request that waits for an agent already is not shared out');
+ROLLBACK;
 SELECT fixture.ask('task:i0', 'agent:cal', run => 'run:i'), pg_temp.ask('task:i', run => 'run:i', orders => '{"after": ["task:i0"]}') \g /dev/null
 SELECT is(pg_temp.state('task:i') || ', ' || pg_temp.children('task:i'), 'pending sibling, none', 'a request that waits for another one is not shared out before');
 SELECT clutch.claim('agent:cal', 50) \g /dev/null
