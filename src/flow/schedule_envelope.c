@@ -94,6 +94,32 @@ schedule_template(Jsonb *envelope)
 	return json_write(template);
 }
 
+/*
+ * Does the envelope name a deadline?  clutch.envelope computes one from an
+ * interval, so every sending after the first ones would be refused.
+ */
+static bool
+schedule_has_deadline(JsonbContainer *template)
+{
+	JsonbContainer *meta = document_get_container(template, "meta");
+	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
+	JsonbValue	deadline;
+
+	return orders != NULL && document_get(orders, "deadline", &deadline);
+}
+
+/* Adds what is wrong with an envelope only because it is sent again and again. */
+static void
+schedule_check_envelope(const Schedule *s, const Envelope *envelope, ProblemList *problems)
+{
+	if (envelope->is_signed)
+		problem_add(problems, "/security/auth", "NOT_ALLOWED",
+					"A scheduled envelope cannot be signed, because each time it has another id and another time.");
+	if (schedule_has_deadline(&s->envelope->root))
+		problem_add(problems, "/meta/clutch/deadline", "NOT_ALLOWED",
+					"A scheduled envelope cannot have a deadline, which is the same time for each sending; give it \"ttl_ms\", which counts from each of them.");
+}
+
 void
 schedule_take_envelope(Schedule *s, Jsonb *given)
 {
@@ -109,9 +135,7 @@ schedule_take_envelope(Schedule *s, Jsonb *given)
 		s->envelope = schedule_template(given);
 		envelope_read(schedule_envelope_at(s, s->next_at), &envelope, problems);
 		envelope_refuse_internal(&envelope, problems);
-		if (envelope.is_signed)
-			problem_add(problems, "/security/auth", "NOT_ALLOWED",
-						"A scheduled envelope cannot be signed, because each time it has another id and another time.");
+		schedule_check_envelope(s, &envelope, problems);
 	}
 	if (problems->n > 0)
 		problem_raise(problems, ERRCODE_CLUTCH_ENVELOPE_INVALID, "envelope");

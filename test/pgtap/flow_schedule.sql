@@ -247,6 +247,21 @@ SELECT is((SELECT string_agg(name || ' ' || runs, ', ' ORDER BY name) FROM clutc
 SELECT is((SELECT count(*) FROM clutch.events WHERE id = 'msg:old' OR task_id = 'task:old'), 0::bigint, 'with what replaces it');
 SELECT clutch.unschedule('told'), clutch.unschedule('asked') \g /dev/null
 
+-- ------------------------------------------------- how long each of them may take
+SELECT pg_temp.at('2031-04-01 07:59') \g /dev/null
+SELECT is(fixture.fault($$SELECT clutch.schedule('daily', '0 8 * * *', clutch.envelope('task.request', 'agent:ui', '{agent:ken}', deadline => '7 days'))$$),
+	'KL001 NOT_ALLOWED /meta/clutch/deadline', 'a deadline is one time, which most of the occurrences would be after');
+SELECT is((SELECT count(*) FROM clutch.schedules WHERE name = 'daily'), 0::bigint, 'so nothing is scheduled');
+SELECT clutch.schedule('daily', '0 8 * * *', clutch.envelope('task.request', 'agent:ui', '{agent:ken}', run_id => 'run:daily', meta => '{"clutch": {"ttl_ms": 3600000}}')) \g /dev/null
+SELECT pg_temp.at('2031-04-01 08:00') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT pg_temp.at('2031-04-02 08:01') \g /dev/null
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT concat_ws(' ', runs, last_error) FROM clutch.schedules WHERE name = 'daily'), '2', 'each occurrence is sent');
+SELECT is((SELECT string_agg(deadline::text, ', ' ORDER BY deadline) FROM clutch.tasks WHERE run_id = 'run:daily'),
+	'2031-04-01 09:00:00+00, 2031-04-02 09:01:00+00', 'and has its own time');
+SELECT clutch.unschedule('daily') \g /dev/null
+
 -- ----------------------------------------------------- a clock that was wrong
 SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
 SELECT pg_temp.at('2031-03-02 01:00'), clutch.schedule('before', '*/10 * * * *', pg_temp.note()) \g /dev/null
