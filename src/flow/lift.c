@@ -84,19 +84,6 @@ lift_awaited(const Task *task)
 	lift_children(task);
 }
 
-void
-lift_revived(const Task *task)
-{
-	const Task *parent = slice_present(task->parent_task_id) ?
-		task_look(task->parent_task_id, ROWS_LATEST) : NULL;
-
-	if (task_status_is_over(task->status))
-		return;
-	lift_awaited(task);
-	if (parent != NULL && !task_status_is_over(parent->status))
-		lift_child(task, parent);
-}
-
 /*
  * Lifts a task, which is locked and less urgent.  What it waits for is lifted
  * in turn.
@@ -136,6 +123,20 @@ lift_for_waiters(Task *task)
 	}
 	if (most != NULL && lift_is_less_urgent(task, most->priority))
 		lift_task(task, most->priority, most->task_id);
+}
+
+void
+lift_revived(Task *task)
+{
+	const Task *parent = slice_present(task->parent_task_id) ?
+		task_look(task->parent_task_id, ROWS_LATEST) : NULL;
+
+	if (task_status_is_over(task->status))
+		return;
+	lift_for_waiters(task);
+	lift_awaited(task);
+	if (parent != NULL && !task_status_is_over(parent->status))
+		lift_child(task, parent);
 }
 
 /* If the entry is for a child, does its parent wait for it by now? */

@@ -30,17 +30,16 @@ extern void lift_children(const Task *task);
 extern void lift_child(const Task *child, const Task *parent);
 
 /*
- * The same for a task that was revived: what it waits for again, and what was
- * requested or revived while it was over, has not been lifted.  Nor has the task
- * itself if its parent has begun to wait for it meanwhile.
- */
-extern void lift_revived(const Task *task);
-
-/*
  * Makes a new task that others have named before it was requested as urgent as
  * they are.
  */
 extern void lift_for_waiters(Task *task);
+
+/*
+ * Does all of this for a task that was revived: while it was over, nothing was
+ * lifted for it, and it was not lifted for those that have begun to wait for it.
+ */
+extern void lift_revived(Task *task);
 
 /*
  * Handles CONSEQUENCE_LIFT.  Returns false if the task is busy, so that it

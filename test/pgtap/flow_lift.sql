@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(18);
+SELECT plan(19);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -52,6 +52,12 @@ SELECT clutch.cancel('task:x1'), fixture.task('task:x3', orders => fixture.after
 SELECT clutch.retry('task:x' || n) FROM generate_series(1, 3) n \g /dev/null
 SELECT is((SELECT string_agg(concat_ws(':', status, priority), ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:x_'), 'assigned:3 pending:3 pending:3',
 	'a task that waits again after it was revived lifts what it waits for');
+SELECT fixture.task('task:z1', orders => '{"priority": 1}'), clutch.cancel('task:z1'), fixture.task('task:z3', orders => fixture.after('task:z1') || '{"priority": 3}') \g /dev/null
+BEGIN;
+SELECT clutch.retry('task:z3'), clutch.retry('task:z1') \g /dev/null
+COMMIT;
+SELECT is((SELECT string_agg(concat_ws(':', status, priority), ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:z_'), 'assigned:3 pending:3',
+	'also if it was revived first, in the same transaction');
 SELECT fixture.task('task:y', orders => '{"priority": 3}', whom => 'agent:lois'), fixture.task('task:y1', 'task:y', '{"priority": 0}'),
 	fixture.task('task:y2', 'task:y', '{"priority": 0}'), clutch.cancel('task:y1'), fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.suspend('agent:lois', 'task:y', '{"children": "all"}'), clutch.retry('task:y1') \g /dev/null
