@@ -55,10 +55,13 @@ extern bool payload_type_row_of_ref(Slice ref, PayloadTypeRow *row);
 extern Slice payload_type_uri(Slice name, int version);
 
 /*
- * Lets the functions around this find a version before it is in the table, because what it
- * refers to may refer to it; NULL ends this.
+ * Lets the functions around this find a version before it is in the table, also
+ * by its $id if that is present.  NULL ends this.
  */
-extern void payload_type_pretend(const PayloadTypeRow *row);
+extern void payload_type_pretend(const PayloadTypeRow *row, Slice id);
+
+/* Returns the names of all payload types, as Slice *. */
+extern List *payload_type_list_names(void);
 
 /* Returns the schema with that URI.  This is a JsonSchemaFinder. */
 extern Jsonb *payload_type_find_document(Slice uri);

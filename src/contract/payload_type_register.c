@@ -109,26 +109,37 @@ payload_type_check_id(const Registration *r)
 }
 
 /*
- * Compiles the schema as it will be compiled when it is registered: a reference
- * to the newest version of its payload type then leads to itself.
+ * Compiles a schema as it will be compiled when another one, or it itself, is
+ * registered under this $id.  Returns NULL, and adds faults, if it is not valid.
  */
+static JsonSchema *
+payload_type_compile_beside(const PayloadTypeRow *row, const PayloadTypeRow *beside, Slice id,
+							ProblemList *list)
+{
+	JsonSchema *volatile schema = NULL;
+
+	payload_type_pretend(beside, id);
+	PG_TRY();
+	{
+		schema = json_schema_compile(row->schema, payload_type_uri(row->name, row->version),
+									 payload_type_find_document, CurrentMemoryContext, list);
+	}
+	PG_FINALLY();
+	{
+		payload_type_pretend(NULL, SLICE_NONE);
+	}
+	PG_END_TRY();
+	return schema;
+}
+
+/* A reference to the newest version of its payload type leads to the schema itself. */
 static void
 payload_type_compile(Registration *r)
 {
 	ProblemList *list = problem_list();
 	PayloadTypeRow row = {.name = r->name, .version = r->version, .schema = r->document};
 
-	payload_type_pretend(&row);
-	PG_TRY();
-	{
-		r->schema = json_schema_compile(r->document, payload_type_uri(r->name, r->version),
-										payload_type_find_document, CurrentMemoryContext, list);
-	}
-	PG_FINALLY();
-	{
-		payload_type_pretend(NULL);
-	}
-	PG_END_TRY();
+	r->schema = payload_type_compile_beside(&row, &row, SLICE_NONE, list);
 	if (r->schema == NULL)
 		problem_raise(list, ERRCODE_CLUTCH_SCHEMA_INVALID, "schema");
 	payload_type_check_id(r);
@@ -165,6 +176,39 @@ payload_type_compare(const Registration *r, const PayloadTypeRow *newest)
 	if (list->n > 0)
 		payload_type_raise_incompatible(list, newest);
 	json_schema_free(old);
+}
+
+/*
+ * Raises an error if another payload type refers to something that the newest
+ * version has and this one does not have, because its payloads would all be
+ * refused.
+ */
+static void
+payload_type_check_dependents(const Registration *r)
+{
+	PayloadTypeRow row = {.name = r->name, .version = r->version, .schema = r->document};
+	ListCell   *cell;
+
+	foreach(cell, r->compatibility == COMPATIBLE_NONE ? NIL : payload_type_list_names())
+	{
+		ProblemList *list = problem_list();
+		PayloadTypeRow other;
+		JsonSchema *schema;
+
+		CHECK_FOR_INTERRUPTS();
+		if (slice_equal(*(Slice *) lfirst(cell), r->name) || !payload_type_row(*(Slice *) lfirst(cell), 0, &other))
+			continue;
+		schema = payload_type_compile_beside(&other, &row, json_schema_uri(r->schema), list);
+		if (schema != NULL)
+			json_schema_free(schema);
+		else if (payload_type_compile_beside(&other, NULL, SLICE_NONE, problem_list()) != NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_CLUTCH_SCHEMA_INCOMPATIBLE),
+					 errproblem("", "REFERENCE_BROKEN"),
+					 errmsg("payload type \"%.*s\" refers to this one, and its schema would not be valid any more at \"%s\"",
+							other.name.len, other.name.s, list->items[0].path),
+					 errhint("Register a schema of that payload type first that does not need what is missing here, or pass compatibility => 'none'.")));
+	}
 }
 
 /* -------------------------------------------------------------------- rows */
@@ -275,7 +319,10 @@ payload_type_register(Slice name, Jsonb *schema, int version, Compatibility comp
 	r.version = payload_type_next_version(name, version, exists ? &newest : NULL);
 	payload_type_compile(&r);
 	if (exists)
+	{
 		payload_type_compare(&r, &newest);
+		payload_type_check_dependents(&r);
+	}
 	payload_type_insert(&r);
 	payload_type_changed();
 	return r.version;

@@ -60,11 +60,19 @@ payload_type_last_row(RowScan *scan, PayloadTypeRow *row)
 
 /* a version that is being registered, or NULL */
 static const PayloadTypeRow *pretended = NULL;
+static Slice pretended_id;
 
 void
-payload_type_pretend(const PayloadTypeRow *row)
+payload_type_pretend(const PayloadTypeRow *row, Slice id)
 {
 	pretended = row;
+	pretended_id = id;
+}
+
+List *
+payload_type_list_names(void)
+{
+	return rows_list_different_texts(TABLE_PAYLOAD_TYPE, INDEX_PAYLOAD_TYPE, Anum_payload_type_payload_type);
 }
 
 bool
@@ -128,6 +136,11 @@ payload_type_row_of_ref(Slice ref, PayloadTypeRow *row)
 	int			version;
 	int			i;
 
+	if (pretended != NULL && slice_present(pretended_id) && slice_equal(ref, pretended_id))
+	{
+		*row = *pretended;
+		return true;
+	}
 	if (payload_type_row_of_id(ref, row))
 		return true;
 	if (!slice_starts(ref, SLICE_OF(REF_PREFIX)))
