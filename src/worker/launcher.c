@@ -37,6 +37,9 @@
  */
 #define START_INTERVAL	(5 * USECS_PER_SEC)
 
+/* After so long without a worker for some database, this is reported. */
+#define LACKING_PATIENCE	(2 * START_INTERVAL)
+
 /* A worker that has not begun by then has failed to start. */
 #define START_PATIENCE	(60 * USECS_PER_SEC)
 
@@ -156,24 +159,47 @@ launcher_start_worker(int number, Oid database)
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }
 
+static void
+launcher_warn(const char *name)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("no background worker is left for a clutch worker"),
+			 errdetail("Database \"%s\" has none, and perhaps others. Without it, clutch.tick() has to be called by other means, and transactions notify listeners themselves.",
+					   name),
+			 errhint("Increase max_worker_processes.")));
+}
+
 /*
  * Warns once, until no database lacks a worker any more, because all of them
  * lack it for the same reason.  The argument is one that does, or InvalidOid.
+ * It must have been so for a while: when the server starts, a worker looks for
+ * the extension in each database, and makes room for the next one, of which
+ * made_room tells.  Returns when to look again.
  */
-static void
-launcher_warn_if_lacking(Oid database)
+static TimestampTz
+launcher_warn_if_lacking(Oid database, bool made_room, TimestampTz now)
 {
+	static TimestampTz since = DT_NOEND;
 	static bool warned = false;
-	const char *name = OidIsValid(database) && !warned ? launcher_database_name(database) : NULL;
+	const char *name;
 
+	if (!OidIsValid(database))
+	{
+		since = DT_NOEND;
+		warned = false;
+		return DT_NOEND;
+	}
+	since = made_room ? now : Min(since, now);
+	if (warned)
+		return DT_NOEND;
+	if (!clock_is_over(since, LACKING_PATIENCE, now))
+		return since + LACKING_PATIENCE;
+	name = launcher_database_name(database);
 	if (name != NULL)
-		ereport(WARNING,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("no background worker is left for a clutch worker"),
-				 errdetail("Database \"%s\" has none, and perhaps others. Without it, clutch.tick() has to be called by other means, and transactions notify listeners themselves.",
-						   name),
-				 errhint("Increase max_worker_processes.")));
-	warned = OidIsValid(database) && (warned || name != NULL);
+		launcher_warn(name);
+	warned = name != NULL;
+	return DT_NOEND;
 }
 
 /*
@@ -274,7 +300,9 @@ launcher_survey(void)
 	int			nchanged;
 	bool		any = mailbox_take_changed(changed, &nchanged);
 	List	   *databases = launcher_list_databases();
+	int			nwithout = list_length(databases_without);
 	List	   *present = launcher_close_unneeded(databases);
+	bool		made_room = list_length(databases_without) > nwithout;
 	TimestampTz now = GetCurrentTimestamp();
 	TimestampTz again = DT_NOEND;
 	Oid			without_mailbox = InvalidOid;
@@ -304,8 +332,7 @@ launcher_survey(void)
 	 */
 	if (!OidIsValid(without_worker) && again == DT_NOEND)
 		without_worker = without_mailbox;
-	launcher_warn_if_lacking(without_worker);
-	return again;
+	return Min(again, launcher_warn_if_lacking(without_worker, made_room, now));
 }
 
 /* Returns -1 for no timeout. */

@@ -183,6 +183,16 @@ foreach my $n (1 .. 5)
 workers_in('one three', 'as before');
 
 unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
+
+# After a restart, a worker looks for the extension in each database, and makes room for the next.
+$node->safe_psql('postgres', "CREATE DATABASE without$_") foreach 1 .. 7;
+$log = -s $node->logfile;
+$node->restart;
+workers_in('one three', 'after a restart with many databases');
+# long enough for the launcher to look again, several times
+sleep 20;
+unlike(slurp_file($node->logfile, $log), qr/no background worker is left/, 'no worker is lacking where none is needed');
+$node->safe_psql('postgres', "DROP DATABASE without$_") foreach 1 .. 7;
 $node->stop;
 
 # A database that has become a template has no worker, however quickly the last one leaves: here, before the launcher,
