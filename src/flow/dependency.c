@@ -13,6 +13,7 @@
 #include "flow/dependency.h"
 #include "flow/emission.h"
 #include "flow/ending.h"
+#include "flow/lift.h"
 #include "flow/right.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -163,13 +164,15 @@ dependency_wait(Task *task)
 /*
  * If an awaited task ends without seeing our edges, that task was changed
  * before we looked at it.  In that case it is in doubt when we look, and is
- * looked at again when we commit.
+ * looked at again when we commit.  So is one that does not exist yet: if it is
+ * requested meanwhile, it does not see that we wait for it.
  */
 DependencyState
 dependency_begin(Task *task, const Envelope *request)
 {
 	const SliceList *after = &request->orders.after;
 	DependencyState state;
+	bool		unknown = false;
 	bool		in_doubt;
 	int			i;
 
@@ -184,12 +187,13 @@ dependency_begin(Task *task, const Envelope *request)
 			dependency_check_same_run(task, other);
 			right_require_to_name(request, other, "/meta/clutch/after");
 		}
+		unknown = unknown || other == NULL;
 		edge_insert(task, after->items[i], other != NULL ? 0 : task->since);
 	}
 	dependency_check_not_ancestor(task, after);
 	dependency_check_cycle(task, after);
 	state = dependency_state(task, &in_doubt);
-	if (state == DEPENDENCY_OPEN && in_doubt)
+	if (state == DEPENDENCY_OPEN && (in_doubt || unknown))
 		dependency_wait(task);
 	else if (state == DEPENDENCY_OPEN)
 		task->waiting_for = WAITING_FOR_SIBLING;
@@ -281,7 +285,10 @@ dependency_settle(const Consequence *consequence)
 		return !busy;
 	state = dependency_state(task, &in_doubt);
 	if (state == DEPENDENCY_OPEN)
+	{
+		lift_awaited(task);
 		return !in_doubt;
+	}
 	task = task_lock_now(consequence->subject, &busy);
 	if (!dependency_is_dependent(task))
 		return !busy;
