@@ -45,6 +45,32 @@
 
 /* ------------------------------------------------------------------- state */
 
+/* The run stays then, like one that is locked. */
+pg_noreturn static void
+prune_refuse_run(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg("another transaction has written into a run that was to be removed")));
+}
+
+/*
+ * Adds what the run has cost to the totals.  Whoever has requested another task
+ * since the tasks were locked may report on it what is not to be removed, and
+ * combine that with what is.
+ */
+static void
+prune_spending(Slice run_id)
+{
+	bool		has_tasks;
+
+	if (!spending_fold(run_id))
+		prune_refuse_run();
+	(void) task_run_is_over(run_id, &has_tasks);
+	if (has_tasks)
+		prune_refuse_run();
+}
+
 static void
 prune_state(const CandidateUnit *unit)
 {
@@ -62,7 +88,7 @@ prune_state(const CandidateUnit *unit)
 	}
 	if (!slice_present(unit->run_id))
 		return;
-	spending_fold(unit->run_id);
+	prune_spending(unit->run_id);
 	budget_forget(unit->run_id);
 	binding_forget_run(unit->run_id);
 	scope_forget(unit->run_id);
@@ -162,9 +188,7 @@ prune_remove_units(void *arg)
 		prune_lock_events(seqs, n);
 	erasure_delete(seqs, n);
 	if (!participant_forget_events(departures))
-		ereport(ERROR,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("another transaction has written into a run that was to be removed")));
+		prune_refuse_run();
 	artifact_use_forget(seqs, n);
 	foreach(cell, pruning->units)
 		prune_state(lfirst(cell));

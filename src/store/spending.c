@@ -154,28 +154,26 @@ spending_day(const RowScan *scan)
 	return DatumGetDateADT(rows_datum(scan, Anum_spending_day, &isnull));
 }
 
-/*
- * No other transaction holds these rows, because whoever reports holds the
- * lock on a task of the run.
- */
-void
+bool
 spending_fold(Slice run_id)
 {
+	bool		is_free = true;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	while (rows_next(&scan))
+	while (is_free && rows_next(&scan))
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
 		CHECK_FOR_INTERRUPTS();
 		spending_total_add(run_id, rows_text(&scan, Anum_spending_agent_id), spending_day(&scan),
 						   spending_amount(&scan));
-		rows_delete(TABLE_SPENDING, &tid);
+		is_free = rows_delete_if_free(TABLE_SPENDING, &tid);
 	}
 	rows_end(&scan);
+	return is_free;
 }
 
 void

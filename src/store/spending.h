@@ -37,10 +37,11 @@ extern void spending_charge(const Envelope *report, int64 seq, TimestampTz at);
 extern int	spending_read(Slice run_id, AgentSpending **agents);
 
 /*
- * Moves the spending of a run that is being pruned to spending_total.  The
- * caller has locked the tasks of the run.
+ * Moves the spending of a run that is being pruned to spending_total.  Returns
+ * false if another transaction holds one of the rows; the caller must raise an
+ * error then, because others have been moved.
  */
-extern void spending_fold(Slice run_id);
+extern bool spending_fold(Slice run_id);
 
 /*
  * Takes the spending of a run that has been imported away from spending_total,
