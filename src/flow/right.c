@@ -257,19 +257,26 @@ right_may_enter(Slice agent_id, Slice run_id, GrantHolder holder)
 }
 
 /*
+ * What is remembered of a run that somebody without a need for rights has
+ * entered, in place of a name.  No agent and no group has this name.
+ */
+#define ANYBODY		SLICE_OF("*")
+
+/*
  * This may be the first event of the run, too.  It waits for another founder
- * only if somebody took part in an earlier run of that name.
+ * only if somebody took part in an earlier run of that name.  One look at the
+ * run serves all agents in whose names the session sends.
  */
 static void
-right_enter_anywhere(Slice agent_id, Slice run_id)
+right_enter_anywhere(Slice run_id)
 {
 	TransactionId founder;
 
-	if (right_is_reserved(run_id))
+	if (right_is_reserved(run_id) || participant_is_remembered(ANYBODY, run_id))
 		return;
 	while (!participant_forget_earlier(run_id, &founder))
 		wait_for_transaction(founder);
-	participant_remember(agent_id, run_id);
+	participant_remember(ANYBODY, run_id);
 }
 
 static void
@@ -308,7 +315,7 @@ right_require_sender(const Envelope *envelope)
 		return;
 	if (right_is_everywhere(agent_id))
 	{
-		right_enter_anywhere(agent_id, run_id);
+		right_enter_anywhere(run_id);
 		return;
 	}
 	if (right_is_reserved(run_id))

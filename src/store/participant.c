@@ -54,6 +54,7 @@ typedef struct Remembered
 } Remembered;
 
 static HTAB *memory = NULL;
+static const Remembered *found_last = NULL;	/* asked for again by the next event of a batch */
 static MemoryContext memory_context = NULL;
 static Oid	memory_relation = InvalidOid;	/* OID of clutch.participant */
 static bool added_in_transaction = false;
@@ -64,6 +65,7 @@ participant_forget_all(void)
 	if (memory_context != NULL)
 		MemoryContextDelete(memory_context);
 	memory = NULL;
+	found_last = NULL;
 	memory_context = NULL;
 }
 
@@ -124,9 +126,14 @@ participant_is_remembered(Slice name, Slice run_id)
 
 	if (memory == NULL)
 		return false;
+	if (found_last != NULL && participant_is_pair(found_last, name, run_id))
+		return true;
 	hash = participant_hash(name, run_id);
 	entry = hash_search(memory, &hash, HASH_FIND, NULL);
-	return entry != NULL && participant_is_pair(entry, name, run_id);
+	if (entry == NULL || !participant_is_pair(entry, name, run_id))
+		return false;
+	found_last = entry;
+	return true;
 }
 
 void
