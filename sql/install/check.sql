@@ -245,6 +245,15 @@ JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
 JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'r'
 UNION ALL
+-- ALTER EXTENSION ... DROP TABLE takes a table off this list, and ADD TABLE does not put it back.
+SELECT 'NOT_DUMPED', pg_catalog.format('pg_dump leaves out the rows of %s', c.oid::regclass) COLLATE "default",
+	   pg_catalog.format('UPDATE pg_catalog.pg_extension SET extconfig = extconfig || %L::regclass::oid, extcondition = extcondition || ''''::text WHERE extname = ''clutch'';',
+			c.oid::regclass) COLLATE "default"
+FROM pg_catalog.pg_extension e
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
+JOIN pg_catalog.pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'S')
+WHERE e.extname = 'clutch' AND c.relname <> 'copy_begun' AND c.oid <> ALL (e.extconfig)
+UNION ALL
 SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional column %I, so nothing can be sent', a.attname) COLLATE "default",
 	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
 FROM pg_catalog.pg_attribute a

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(55);
+SELECT plan(57);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -125,6 +125,12 @@ ALTER TABLE clutch.pause SET ACCESS METHOD heap_too;
 SELECT is((SELECT string_agg(code || ': ' || hint, ' ') FROM clutch.check()), 'NOT_HEAP: ALTER TABLE clutch.pause SET ACCESS METHOD heap;', 'a table that the library cannot write');
 SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
 DROP ACCESS METHOD heap_too;
+
+-- --------------------------------------------------------------------- dumps
+ALTER EXTENSION clutch DROP TABLE clutch.pause;
+ALTER EXTENSION clutch ADD TABLE clutch.pause;
+SELECT is((SELECT string_agg(code || ': ' || detail, ' ') FROM clutch.check()), 'NOT_DUMPED: pg_dump leaves out the rows of clutch.pause', 'a table that is no longer dumped');
+SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
 
 -- ------------------------------------------------------------------ columns
 ALTER TABLE clutch.events ADD COLUMN "My note" text;
