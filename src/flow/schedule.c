@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "base/guard.h"
 #include "base/savepoint.h"
+#include "common/pg_prng.h"
 #include "flow/schedule_part.h"
 #include "miscadmin.h"
 #include "protocol/cron.h"
@@ -435,18 +436,29 @@ schedule_watch_clock(TimestampTz now)
 
 /* ---------------------------------------------------------------------- ticks */
 
+/*
+ * If more are due than may be tried, this begins with any of them.  What cannot
+ * be sent because of what another transaction has locked stays due, and would
+ * otherwise keep all that is due later from being sent.
+ */
 int
 schedule_send_due(int n)
 {
 	TimestampTz now = clock_now();
+	List	   *due;
+	int			length;
+	int			first = 0;
 	int			tried = 0;
 	int			sent = 0;
-	ListCell   *cell;
 
 	schedule_watch_clock(now);
-	foreach(cell, schedule_list_due(now))
+	due = schedule_list_due(now);
+	length = list_length(due);
+	if (length > n)
+		first = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, length - 1);
+	for (int i = 0; i < length; i++)
 	{
-		const ScheduleKey *key = lfirst(cell);
+		const ScheduleKey *key = list_nth(due, (first + i) % length);
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
