@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(19);
+SELECT plan(20);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -63,6 +63,8 @@ SELECT fixture.task('task:y', orders => '{"priority": 3}', whom => 'agent:lois')
 SELECT clutch.suspend('agent:lois', 'task:y', '{"children": "all"}'), clutch.retry('task:y1') \g /dev/null
 SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.tasks WHERE task_id LIKE 'task:y_'), '3 3',
 	'a child that is revived while its parent is suspended is lifted like the others');
+SELECT fixture.task('task:p1', 'task:p', '{"priority": 0}'), fixture.task('task:p', orders => fixture.after('task:p1') || '{"priority": 4}') \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:p1'), 4::smallint, 'a child is lifted if its parent has named it as a task that it waits for');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
