@@ -154,7 +154,7 @@ DECLARE
 	-- A description has one version, and the capabilities of a card may have several.  Those stay if the one that is
 	-- shown stays.
 	same_version boolean := coalesce(shown -> 'version' = says -> 'version', false);
-	role text := regexp_replace(shown ->> 'role', '\W', '\\\&', 'g');
+	role text := regexp_replace(shown ->> 'role', E'\\W', E'\\\\\\&', 'g');	-- as a part of a pattern
 	merged jsonb := described || jsonb_build_object('meta', coalesce(registered -> 'meta', '{}') || (described -> 'meta'));
 	security jsonb := coalesce(registered -> 'security', '{}');
 	in_place boolean;
