@@ -221,8 +221,9 @@ json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
 }
 
 /*
- * Has a document with the same $id been read, under another URI?  Then this URI
- * is another one of it.
+ * Has this very document been read, under another URI?  Then this URI is
+ * another one of it.  Two versions of a payload type may have the same $id, but
+ * are not the same document.
  */
 static bool
 json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
@@ -237,7 +238,8 @@ json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
 		return false;
 	known = json_schema_resource(c, uri_resolve(found_by, (Slice) {id.val.string.val, id.val.string.len},
 												&fragment));
-	if (known == NULL)
+	if (known == NULL || known->container == NULL ||
+		compareJsonbContainers(&document->root, known->container) != 0)
 		return false;
 	alias = palloc(sizeof(SchemaAlias));
 	alias->uri = found_by;

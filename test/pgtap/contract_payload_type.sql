@@ -1,7 +1,7 @@
 -- The registry of schemas: versions, references, compatibility, enforcement at the
 -- door, what other sessions and a rollback do to it, and who may register.
 \ir ../fixtures/tap.sql
-SELECT plan(174);
+SELECT plan(175);
 SET clutch.notify = off;
 -- "SQLSTATE CODE place" of the first fault, whether its place is a path or an argument
 CREATE FUNCTION pg_temp.fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -96,13 +96,15 @@ SELECT is(clutch.register_schema(t, jsonb_build_object('properties', jsonb_build
 FROM (VALUES ('test.tree', '{}'::jsonb), ('test.wood', '{"$id": "urn:forest"}')) v(t, more);
 SELECT is((SELECT string_agg(path, ' ') FROM clutch.validate_payload(t, '{"kid": {"kid": {"n": "x"}}}')), '/kid/kid/n', 'which is checked at each depth: ' || t) FROM unnest('{test.tree,test.wood}'::text[]) t;
 
+SELECT is(pg_temp.fault($$SELECT clutch.register_schema('test.wood', '{"$id": "urn:forest", "properties": {"last": {"$ref": "schema://clutch/test/wood@1"}}}', compatibility => 'none')$$), 'KL011 DUPLICATE_VALUE /$id', 'a version that refers to another one with the same $id');
+
 -- what others refer to
 SELECT clutch.register_schema('test.base', '{"$id": "urn:base", "$defs": {"x": {"type": "string"}}}'), clutch.register_schema('test.user', '{"properties": {"a": {"$ref": "urn:base#/$defs/x"}}}'),
 	clutch.register_schema('test.named', '{"$defs": {"x": true}}'), clutch.register_schema('test.caller', '{"items": {"$ref": "schema://clutch/test/named#/$defs/x"}}') \g /dev/null
 SELECT is(pg_temp.fault(format('SELECT clutch.register_schema(%L, %L)', t, schema)), said, t || ' ' || schema)
 FROM (VALUES ('test.base', '{"$id": "urn:base", "$defs": {}}', 'KL012 REFERENCE_BROKEN '), ('test.base', '{"$id": "urn:base", "$defs": {"x": true}}', 'no error'), ('test.base', '{"$defs": {}}', 'no error'),
 	('test.named', '{"$defs": {"y": true}}', 'KL012 REFERENCE_BROKEN '), ('test.named', '{"$defs": {"x": true, "y": true}}', 'no error')) v(t, schema, said);
-SELECT is(clutch.register_schema('test.named', '{"$defs": {}}', compatibility => 'none'), 3, 'who insists may break it');
+SELECT is(clutch.register_schema('test.named', '{"$defs": {}}', compatibility => 'none'), 3, 'whoever insists may break it');
 SELECT is(clutch.register_schema('test.named', '{"$defs": {"z": true}}'), 4, 'and what is broken is in nobody''s way');
 DELETE FROM clutch.payload_type WHERE payload_type IN ('test.named', 'test.caller');
 
