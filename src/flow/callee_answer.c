@@ -283,14 +283,18 @@ callee_visit(Jsonb *error)
 }
 
 /*
- * Does a status of MCP say that the server's task needs input, without saying
- * which?  The server then asks with a request of its own, as a part of the
- * response to tasks/result.
+ * Does a status of MCP say that the server's task needs input, without asking
+ * for any?  The server then asks with a request of its own, as a part of the
+ * response to tasks/result; or it has got all that it has asked for, and has
+ * not gone on yet.
  */
 static bool
 callee_asks_later(JsonbContainer *envelope, Jsonb *payload)
 {
-	return callee_asks(&payload->root) && callee_is_status(envelope) && callee_input_requests(payload) == NULL;
+	JsonbContainer *requests = callee_input_requests(payload);
+
+	return callee_asks(&payload->root) && callee_is_status(envelope) &&
+		(requests == NULL || JsonContainerSize(requests) == 0);
 }
 
 /*
@@ -317,8 +321,9 @@ callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, C
 
 /*
  * The same for an event of a crew or flow of crewAI, of which all may be
- * reported.  What becomes of its tasks, its steps and its tools is progress: it
- * ends with the crew or flow itself, or with the last event.
+ * reported.  What becomes of its tasks, its steps and its tools is progress: the
+ * task ends with the crew or flow itself, or with a result or an error that is
+ * the last event.
  */
 static void
 callee_read_crew(const Call *call, JsonbContainer *envelope, MessageType given, CalleeAnswer *answer)

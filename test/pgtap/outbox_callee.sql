@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(258);
+SELECT plan(261);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -220,6 +220,9 @@ SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 200, response =
 SELECT is(fixture.reports('task:crew2'), :'told', 'with the same outcome');
 SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, response => c.event) FROM crewed c, handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:crew3' AND c.no = 6), 'sent', 'an answer that is one event');
 SELECT is(fixture.last('task:crew3'), 'task.result agent:crew agent:ui {"state": "x", "output": "first"}', 'is the result');
+SELECT fixture.ask('task:crew4', skill => 'skill:crew');
+SELECT fixture.hand();
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, response => c.event) || ' ' || fixture.state('task:crew4') FROM crewed c, handed h JOIN clutch.outbox o USING (id) WHERE o.task_id = 'task:crew4' AND c.no = 3), 'sent running agent:crew 1', 'but not one that is only progress');
 INSERT INTO clutch.endpoint (name, url, adapter, serves, agents) VALUES ('shelf', 'https://shelf.example/tool', 'crewai', 'agent:mcp.shelf', '{agent:ken}');
 SELECT fixture.agent('ken', 4, ARRAY['skill:ken', 'tool:files', 'tool:shelf']);
 SELECT clutch.send(clutch.envelope('tool.call', 'agent:ken', '{agent:ken}', '{"tool": "mcp:shelf/search", "args": {}}', task_id => 'task:shelf', run_id => 'run:shelf')) \g /dev/null
@@ -312,6 +315,8 @@ SELECT fixture.ask('task:later', skill => 'skill:far', orders => '{"retry": {"ma
 SELECT fixture.hand();
 SELECT is(fixture.answer(fixture.result('{"task": {"taskId": "t-8", "status": "input_required", "statusMessage": "soon"}}'), false), 'pending', 'a task that needs input, but does not say which');
 SELECT is(fixture.last('task:later'), 'task.progress agent:far agent:ui {"data": {"state": "input_required", "message": "soon"}}', 'asks nothing yet');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-8", "status": "input_required", "inputRequests": {}}'), false), 'pending', 'nor one that says that it needs nothing more');
+SELECT is(fixture.last('task:later'), 'task.progress agent:far agent:ui {"data": {"state": "input_required", "input_requests": {}}}', 'which is progress');
 SELECT is(fixture.answer('{"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Your name?", "requestedSchema": {"type": "object"}, "_meta": {"io.modelcontextprotocol/related-task": {"taskId": "t-8"}}}}', false), 'sent', 'but with the request that follows');
 SELECT is((SELECT t.status || ' ' || (q.question ->> 'question') FROM clutch.tasks t JOIN clutch.approvals q USING (task_id) WHERE task_id = 'task:later'), 'input_required Your name?', 'it does');
 -- whoever makes a request cancels it, so this is one of the server's own
