@@ -11,6 +11,7 @@
 #include "base/document.h"
 #include "flow/callee_part.h"
 #include "protocol/value.h"
+#include "store/event.h"
 
 /* the code of an error of MCP, URL elicitation required (adapters/mcp_result.c) */
 #define VISIT_FIRST	"MCP_-32042"
@@ -228,19 +229,22 @@ callee_input_requests(Jsonb *payload)
 
 /*
  * Does a status of MCP ask only for what the call has answered?  The server may
- * not have seen the answer yet when it is asked for the status again.
+ * not have seen the answer yet when it is asked for the status again.  An answer
+ * need not have all that the server has asked for.
  */
 static bool
 callee_repeats_requests(const Call *call, JsonbContainer *envelope, Jsonb *payload)
 {
 	JsonbContainer *requests = callee_is_status(envelope) ? callee_input_requests(payload) : NULL;
-	Jsonb	   *question = requests == NULL ? NULL : callee_question(call);
-	JsonbContainer *asked = question == NULL ? NULL : callee_input_requests(callee_part(&question->root, "payload"));
-	int			n = asked == NULL ? 0 : JsonContainerSize(requests);
+	bool		is_answer = requests != NULL && callee_question(call) != NULL;
+	Jsonb	   *answer = is_answer ? event_read(call->seq, ROWS_LATEST) : NULL;
+	JsonbContainer *said = answer == NULL ? NULL : document_get_container(&answer->root, "payload");
+	JsonbContainer *answered = said == NULL ? NULL : document_get_container(said, "input_responses");
+	int			n = answered == NULL ? 0 : JsonContainerSize(requests);
 	JsonbValue	value;
 
 	for (int i = 0; i < n; i++)
-		if (!document_get(asked, slice_cstring(value_key_at(requests, i)), &value))
+		if (!document_get(answered, slice_cstring(value_key_at(requests, i)), &value))
 			return false;
 	return n > 0;
 }

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(261);
+SELECT plan(264);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -308,6 +308,10 @@ SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_requ
 SELECT clutch.answer('task:handle', '{"input_responses": {"age": {"action": "decline"}}}');
 SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body ->> 'method', body #> '{params,inputResponses}') FROM handed), 'tasks/update {"age": {"action": "decline"}}', 'which is answered, too');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"age": {"method": "elicitation/create"}}}'), false), 'pending', 'a status that still has what was answered');
+SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "input_required", "inputRequests": {"name": {"method": "elicitation/create"}}}'), false), 'sent', 'does not ask, but what the answer has left out is asked for again');
+SELECT clutch.answer('task:handle', '{"input_responses": {"name": {"action": "decline"}}}');
+SELECT is(fixture.hand(), 'task tasks/update 1', 'and answered');
 SELECT is(fixture.answer(fixture.result('{"taskId": "t-9", "status": "completed", "result": {"content": [{"type": "text", "text": "42"}]}}')), 'sent', 'its end');
 SELECT is(fixture.last('task:handle'), 'task.result agent:far agent:ui {"text": "42"}', 'has the result');
 -- in the revision of 2025-11-25, the status of a task only announces a request of the server
