@@ -326,68 +326,38 @@ schedule_send_and_move_on(Schedule *s, TimestampTz now)
 	return error == NULL;
 }
 
-/* identifies a schedule */
-typedef struct ScheduleKey
-{
-	Oid			owner;
-	Slice		name;
-} ScheduleKey;
-
-static ScheduleKey *
-schedule_key(const RowScan *scan)
-{
-	ScheduleKey *key = palloc(sizeof(ScheduleKey));
-	bool		isnull;
-
-	key->owner = DatumGetObjectId(rows_datum(scan, Anum_schedule_owner, &isnull));
-	key->name = slice_copy(rows_text(scan, Anum_schedule_name));
-	return key;
-}
-
-/* Returns those that are due.  Each is returned once, however its sending ends. */
+/* Returns those whose next time compares so with that time, without their envelopes. */
 static List *
-schedule_list_due(TimestampTz now)
+schedule_list(StrategyNumber comparison, TimestampTz now)
 {
-	List	   *due = NIL;
+	List	   *found = NIL;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
+	rows_key_timestamp(&scan, 1, comparison, now);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
+		Schedule   *s = palloc0(sizeof(Schedule));
+		bool		isnull;
+
 		CHECK_FOR_INTERRUPTS();
-		due = lappend(due, schedule_key(&scan));
+		s->owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+		s->name = slice_copy(rows_text(&scan, Anum_schedule_name));
+		s->cron = slice_copy(rows_text(&scan, Anum_schedule_cron));
+		s->timezone = slice_copy(rows_text(&scan, Anum_schedule_timezone));
+		s->next_at = rows_timestamp(&scan, Anum_schedule_next_at);
+		s->last_at = rows_timestamp(&scan, Anum_schedule_last_at);
+		found = lappend(found, s);
 	}
 	rows_end(&scan);
-	return due;
+	return found;
 }
 
 /* ------------------------------------------------------ a clock that was wrong */
 
 /* Another process may have read the clock a moment later. */
 #define FROM_THE_FUTURE	USECS_PER_SEC
-
-/* Returns those that were sent or created while the clock was ahead. */
-static List *
-schedule_list_ahead(TimestampTz now)
-{
-	List	   *ahead = NIL;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, now);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (rows_timestamp(&scan, Anum_schedule_last_at) - now >= FROM_THE_FUTURE ||
-			rows_timestamp(&scan, Anum_schedule_created_at) - now >= FROM_THE_FUTURE)
-			ahead = lappend(ahead, schedule_key(&scan));
-	}
-	rows_end(&scan);
-	return ahead;
-}
 
 static void
 schedule_find_next(void *arg)
@@ -398,16 +368,49 @@ schedule_find_next(void *arg)
 	sending->next = cron_next(&when, cron_zone(sending->schedule->timezone), sending->now);
 }
 
-/* If its time zone does not exist any more, it stays as it is. */
-static void
-schedule_bring_back(Schedule *s, TimestampTz now)
+/*
+ * Was its next time found while the clock was ahead?  Then there is an earlier
+ * one, which *next is set to.  If that was sent already, the clock may have been
+ * set back by a moment.  If its time zone does not exist any more, this cannot
+ * be told.
+ */
+static bool
+schedule_is_ahead(const Schedule *s, TimestampTz now, TimestampTz *next)
 {
 	Sending		sending = {s, now, 0, 0};
 
 	if (savepoint_run(schedule_find_next, &sending) != NULL || sending.next == 0 || sending.next >= s->next_at)
-		return;
-	s->next_at = sending.next;
-	schedule_write_row(s, false);
+		return false;
+	*next = sending.next;
+	return sending.next > s->last_at || s->last_at - now >= FROM_THE_FUTURE;
+}
+
+/* Finds the next times anew.  Returns false if somebody else has locked one of the schedules. */
+static bool
+schedule_bring_back(List *to_come, TimestampTz now)
+{
+	bool		is_done = true;
+	ListCell   *cell;
+
+	foreach(cell, to_come)
+	{
+		const Schedule *seen = lfirst(cell);
+		TimestampTz next;
+		Schedule	s;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!schedule_is_ahead(seen, now, &next))
+			continue;
+		if (!schedule_lock_row(seen->owner, seen->name, false, &s))
+			is_done = false;
+		else if (schedule_is_ahead(&s, now, &next))
+		{
+			s.next_at = next;
+			schedule_write_row(&s, false);
+			notify_due(next);
+		}
+	}
+	return is_done;
 }
 
 /*
@@ -419,19 +422,12 @@ static void
 schedule_watch_clock(TimestampTz now)
 {
 	static TimestampTz looked_at = DT_NOEND;
-	ListCell   *cell;
+	bool		was_set_back = now < looked_at;
 
-	if (now < looked_at)
-		foreach(cell, schedule_list_ahead(now))
-		{
-			const ScheduleKey *key = lfirst(cell);
-			Schedule	s;
-
-			CHECK_FOR_INTERRUPTS();
-			if (schedule_lock_row(key->owner, key->name, false, &s))
-				schedule_bring_back(&s, now);
-		}
-	looked_at = now;
+	/* if this fails, it is repeated */
+	looked_at = DT_NOEND;
+	if (!was_set_back || schedule_bring_back(schedule_list(BTGreaterStrategyNumber, now), now))
+		looked_at = now;
 }
 
 /* ---------------------------------------------------------------------- ticks */
@@ -452,18 +448,19 @@ schedule_send_due(int n)
 	int			sent = 0;
 
 	schedule_watch_clock(now);
-	due = schedule_list_due(now);
+	/* each is tried once, however its sending ends */
+	due = schedule_list(BTLessEqualStrategyNumber, now);
 	length = list_length(due);
 	if (length > n)
 		first = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, length - 1);
 	for (int i = 0; i < length; i++)
 	{
-		const ScheduleKey *key = list_nth(due, (first + i) % length);
+		const Schedule *seen = list_nth(due, (first + i) % length);
 		Schedule	s;
 
 		CHECK_FOR_INTERRUPTS();
 		/* skip it if somebody else is changing or sending it, or has just sent it */
-		if (!schedule_lock_row(key->owner, key->name, false, &s) || s.next_at > now)
+		if (!schedule_lock_row(seen->owner, seen->name, false, &s) || s.next_at > now)
 			continue;
 		sent += schedule_send_and_move_on(&s, now);
 		if (++tried == n)

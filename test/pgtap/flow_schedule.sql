@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(118);
+SELECT plan(120);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -273,5 +273,10 @@ SELECT is((SELECT string_agg(name || ' ' || next_at, ', ' ORDER BY name) FROM cl
 	'before 2031-03-02 01:10:00+00, meanwhile 2031-03-02 02:00:00+00', 'and so are they');
 SELECT pg_temp.at('2031-03-02 01:10') \g /dev/null
 SELECT is(pg_temp.sent(), '1', 'so schedules are sent');
+SELECT pg_temp.at('2036-01-01 00:05'), clutch.tick() \g /dev/null
+SELECT pg_temp.at('2031-03-02 01:25') \g /dev/null
+SELECT is(pg_temp.sent(), '0', 'it is wrong again, for one tick');
+SELECT is((SELECT string_agg(name || ' ' || next_at || ' ' || last_at, ', ' ORDER BY name) FROM clutch.schedules WHERE name = 'before'),
+	'before 2031-03-02 01:30:00+00 2031-03-02 01:20:00+00', 'although that has sent only what was due');
 
 SELECT * FROM finish();
