@@ -295,7 +295,7 @@ BEGIN
 END $$;
 CREATE TRIGGER zzz_greet BEFORE INSERT ON clutch.events FOR EACH ROW WHEN (NEW.id = 'msg_greeted') EXECUTE FUNCTION pg_temp.greet();
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:lois}', id => 'msg_greeted', run_id => 'run:greeted')) \g /dev/null
-SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.participant WHERE run_id = 'run:greeted'), 'agent:lois', 'a message that follows in the run takes no recipient from the first one');
+SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.participant WHERE run_id = 'run:greeted'), 'agent:lois agent:ui', 'a message that follows in the run takes no recipient from the first one');
 DROP TRIGGER zzz_greet ON clutch.events;
 RESET client_min_messages;
 
