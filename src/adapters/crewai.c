@@ -197,7 +197,7 @@ crewai_read_place(const Adapter *self, const Json *raw, Json *envelope, const Js
 		adapter_note_native(self, envelope, "run_id", begun);
 		adapter_note_native(self, envelope, "task_id", begun);
 	}
-	/* that a step pauses says nothing of a step if it does not name the event that has begun it */
+	/* the pause of a step is about its task only if the event names the one that began the step */
 	if (subject == CREWAI_METHOD && (started != NULL || adapter_type(envelope) != MSG_TASK_PROGRESS))
 		adapter_note_native(self, envelope, "task_id", begun);
 	if (subject != CREWAI_RUN && subject != CREWAI_METHOD && task != NULL)

@@ -20,7 +20,7 @@ http_declines_webhook(const Json *raw)
 	if (!slice_present(adapter_time_of(time->text)))
 		return "it is not a webhook, because its timestamp is not a time like \"2026-02-01T13:20:11.123Z\"";
 	return identifier_is_valid(ID_WORD, json_get_text(raw, "/type")) ? NULL :
-		"it is not a webhook, because its type is not a word without a reserved prefix";
+		"it is not a webhook, because its type has a reserved prefix or is not a word";
 }
 
 /*

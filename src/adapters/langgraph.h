@@ -22,9 +22,9 @@
 extern const Adapter langgraph_adapter;
 
 /*
- * Would the document be taken for one of LangGraph, although it can only be the
- * values of a graph if a server answers with it?  The values may have members
- * of any name.
+ * Does the document look like one with which no server of LangGraph answers?
+ * If a server has answered with it, it is the values of a graph, which may have
+ * members of any name.
  */
 extern bool langgraph_are_values(const Json *raw);
 

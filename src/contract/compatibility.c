@@ -372,7 +372,7 @@ compatibility_check(const JsonSchema *narrow, const JsonSchema *wide, const char
 	if (narrow->is_dynamic || wide->is_dynamic)
 	{
 		(void) compatibility_refuse(&proof, wide->root, NULL,
-									"Where a \"$dynamicRef\" leads is decided by a dynamic anchor, so the two versions cannot be compared.");
+									"A dynamic anchor decides where a \"$dynamicRef\" leads, so the two versions cannot be compared.");
 		return;
 	}
 	if (compatibility_prove(&proof, &facts, wide->root))

@@ -55,8 +55,9 @@ extern bool payload_type_row_of_ref(Slice ref, PayloadTypeRow *row);
 extern Slice payload_type_uri(Slice name, int version);
 
 /*
- * Lets the functions around this find a version before it is in the table, also
- * by its $id if that is present.  NULL ends this.
+ * From now on, payload_type_row and what calls it find this version as if it
+ * were in the table already, also by its $id if that is present: the schemas to
+ * which it refers may refer to it.  NULL ends this.
  */
 extern void payload_type_pretend(const PayloadTypeRow *row, Slice id);
 

@@ -260,5 +260,5 @@ principal_require_withdrawal(Slice agent_id, const AgentCard *card)
 			 errproblem("agent_id", "NOT_AN_OPERATOR"),
 			 errmsg("only an operator may unregister \"%.*s\", whose card has \"%s\"",
 					agent_id.len, agent_id.s, card->has_serves ? "serves" : "delegates_to"),
-			 errhint("Set its status to STOPPED, which gives its tasks to others as well, or ask an operator.")));
+			 errhint("Set its status to STOPPED, which also gives its tasks to others, or ask an operator.")));
 }
