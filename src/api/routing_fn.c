@@ -62,7 +62,7 @@ route_judge(const Envelope *envelope, Slice scope, Requirement *requirement)
 	if (requirement_rule_notes(envelope) != NULL && !visible_run(envelope->run_id))
 		judged.run_id = SLICE_NONE;
 	rule_requirement_of(&judged, scope, requirement);
-	/* do not let the agents that a run can no longer afford reveal what a run has cost that the caller may not see */
+	/* which agents have spent what they may on the run would reveal its costs to a caller who may not see it */
 	if (roster_limits_spending(roster_get()) && !visible_run(envelope->run_id))
 		requirement->run_id = SLICE_NONE;
 }

@@ -189,9 +189,9 @@ extern Oid	mailbox_worker_begins(int number);
 extern void mailbox_accept(void);
 
 /*
- * Records that there is no extension.  Returns true if the worker should end,
- * or false if something has changed, or is due, since it took its orders, so
- * that it must look again.
+ * Records that there is no extension.  Returns true if the worker should end.
+ * Returns false if something has changed or become due since the worker took its
+ * orders: then it must look again.
  */
 extern bool mailbox_give_up(void);
 

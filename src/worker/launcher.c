@@ -173,9 +173,10 @@ launcher_warn(const char *name)
 /*
  * Warns once, until no database lacks a worker any more, because all of them
  * lack it for the same reason.  The argument is one that does, or InvalidOid.
- * It must have been so for a while: when the server starts, a worker looks for
- * the extension in each database, and makes room for the next one, of which
- * made_room tells.  Returns when to look again.
+ * It must have been so for a while: when the server starts, workers look for the
+ * extension in one database after another, and each makes room for the next one
+ * when it ends.  made_room says whether one has just done so.  Returns when to
+ * look again.
  */
 static TimestampTz
 launcher_warn_if_lacking(Oid database, bool made_room, TimestampTz now)
