@@ -13,7 +13,6 @@
 #include "base/document.h"
 #include "base/query.h"
 #include "catalog/pg_type.h"
-#include "commands/async.h"
 #include "flow/sight.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -464,6 +463,6 @@ clutch_listen(PG_FUNCTION_ARGS)
 				 errdetail("The prepared statements of this session are pgbouncer's, which gives the session to another client after each transaction."),
 				 errhint("Listen on a direct connection, or poll.")));
 	else
-		Async_Listen(channel);
+		notify_listen(channel);
 	PG_RETURN_TEXT_P(cstring_to_text(channel));
 }

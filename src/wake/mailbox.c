@@ -64,6 +64,8 @@ mailbox_shmem_startup(void)
 		memset(mailbox_shared, 0, mailbox_shared_size());
 		locks = GetNamedLWLockTranche("clutch");
 		mailbox_shared->lock = &locks[0].lock;
+		for (i = 0; i < MAILBOX_LISTENERS; i++)
+			pg_atomic_init_u32(&mailbox_shared->listeners[i], 0);
 		mailbox_shared->n = mailbox_most();
 		for (i = 0; i < mailbox_shared->n; i++)
 			mailbox_shared->boxes[i].lock = &locks[i + 1].lock;
@@ -195,17 +197,6 @@ mailbox_reservation_use(Mailbox *box, int n)
 	box->reserved = Max(0, box->reserved - n);
 }
 
-void
-mailbox_release(int n)
-{
-	Mailbox    *box = mailbox_lock(MyDatabaseId);
-
-	if (box == NULL)
-		return;
-	mailbox_reservation_use(box, n);
-	LWLockRelease(box->lock);
-}
-
 /* Adds a hint to a locked mailbox, unless it is there already. */
 static void
 mailbox_hint_add(Mailbox *box, const Hint *hint)
@@ -226,7 +217,7 @@ mailbox_hint_add(Mailbox *box, const Hint *hint)
 }
 
 void
-mailbox_put(const Hint *hints, int n)
+mailbox_put(const Hint *hints, int n, int reserved)
 {
 	Mailbox    *box = mailbox_lock(MyDatabaseId);
 	bool		is_first;
@@ -234,14 +225,20 @@ mailbox_put(const Hint *hints, int n)
 
 	if (box == NULL)
 		return;
-	mailbox_reservation_use(box, n);
-	is_first = box->nhints == 0;
+	mailbox_reservation_use(box, reserved);
+	is_first = box->nhints == 0 && n > 0;
 	for (i = 0; i < n; i++)
 		mailbox_hint_add(box, &hints[i]);
 	if (is_first)
 		mailbox_unlock_and_wake(box);
 	else
 		LWLockRelease(box->lock);
+}
+
+void
+mailbox_release(int n)
+{
+	mailbox_put(NULL, 0, n);
 }
 
 bool

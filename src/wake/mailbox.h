@@ -62,14 +62,14 @@ extern bool mailbox_is_served(void);
  */
 extern bool mailbox_reserve(int n);
 
-/* Gives back the room of hints that will not be put there. */
-extern void mailbox_release(int n);
-
 /*
- * Puts n hints, for which room was reserved.  A hint that is there already is
- * not added again.
+ * Puts n of the hints for which room was reserved, and gives back the room of
+ * the others.  A hint that is there already is not added again.
  */
-extern void mailbox_put(const Hint *hints, int n);
+extern void mailbox_put(const Hint *hints, int n, int reserved);
+
+/* Gives back the room of n hints, none of which will be put there. */
+extern void mailbox_release(int n);
 
 /*
  * Tells the worker that it has something to do at that time.  Returns false if

@@ -8,6 +8,7 @@
 #ifndef CLUTCH_MAILBOX_PART_H
 #define CLUTCH_MAILBOX_PART_H
 
+#include "port/atomics.h"
 #include "storage/latch.h"
 #include "storage/lwlock.h"
 #include "wake/mailbox.h"
@@ -15,6 +16,9 @@
 /* twice the number of hints, so that a search is short; a power of two */
 #define MAILBOX_PLACES		(2 * MAILBOX_HINTS)
 #define MAILBOX_NO_HINT		PG_UINT16_MAX
+
+/* The number of counters of listeners, which all databases share. */
+#define MAILBOX_LISTENERS	16384
 
 typedef struct Mailbox
 {
@@ -46,6 +50,8 @@ typedef struct Mailboxes
 	bool		any_changed;	/* more databases have changed than fit */
 	int			nchanged;
 	Oid			changed[MAILBOX_CHANGES];
+	/* how many sessions listen to the channels of a place, see listener.c */
+	pg_atomic_uint32 listeners[MAILBOX_LISTENERS];
 	int			n;
 	Mailbox		boxes[FLEXIBLE_ARRAY_MEMBER];
 } Mailboxes;

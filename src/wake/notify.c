@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * notify.c
- *	  Waking listeners and the worker: the only user of Async_Notify.
+ *	  Waking listeners and the worker: the only user of Async_Notify and
+ *	  Async_Listen.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,9 +14,11 @@
 #include "commands/async.h"
 #include "registry/roster.h"
 #include "settings.h"
+#include "tcop/utility.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+#include "wake/listener.h"
 #include "wake/notify.h"
 
 static const char *const audience_names[] = {"all", "agent", "thread", "run", "task", "outbox"};
@@ -41,6 +44,8 @@ static int	nhints = 0;
 
 /* the earliest time at which this transaction needs the worker */
 static TimestampTz due = DT_NOEND;
+
+static ProcessUtility_hook_type previous_utility = NULL;
 
 /* ------------------------------------------------- the end of a transaction */
 
@@ -126,11 +131,18 @@ notify_tell_due(void)
 		(void) mailbox_due(due);
 }
 
+/* Leaves the worker the hints of channels that may have listeners. */
 static void
 notify_put_hints(void)
 {
+	int			n = 0;
+	int			i;
+
+	for (i = 0; i < nhints; i++)
+		if (listener_may_be_there(hints[i].key))
+			hints[n++] = hints[i];
 	if (nhints > 0)
-		mailbox_put(hints, nhints);
+		mailbox_put(hints, n, nhints);
 	nhints = 0;
 	notify_tell_due();
 }
@@ -289,4 +301,63 @@ notify_hints(const Hint *left, int n)
 
 	for (i = 0; i < n; i++)
 		notify_in_transaction((Audience) left[i].kind, left[i].key);
+}
+
+/* ---------------------------------------------------------------- listeners */
+
+/* Returns the key of a channel that notify_channel_name_of has named. */
+static bool
+notify_parse_channel(const char *name, uint64 *key)
+{
+	const char *digits = strrchr(name, '_');
+
+	if (strcmp(name, "clutch") == 0)
+		*key = AUDIENCE_ALL;
+	else if (strcmp(name, "clutch_outbox") == 0)
+		*key = AUDIENCE_OUTBOX;
+	else if (strncmp(name, "clutch_", strlen("clutch_")) == 0 && strlen(digits) == strlen("_") + 16)
+		*key = strtoull(digits + 1, NULL, 16);
+	else
+		return false;
+	return true;
+}
+
+static void
+notify_count_listener(const char *channel)
+{
+	uint64		key;
+
+	if (notify_parse_channel(channel, &key))
+		listener_add(key);
+}
+
+void
+notify_listen(const char *channel)
+{
+	notify_count_listener(channel);
+	Async_Listen(channel);
+}
+
+/* Clients also execute LISTEN with the name that clutch.channel() returned. */
+static void
+notify_process_utility(PlannedStmt *plan, const char *text, bool read_only,
+					   ProcessUtilityContext context, ParamListInfo parameters,
+					   QueryEnvironment *environment, DestReceiver *receiver,
+					   QueryCompletion *completion)
+{
+	if (IsA(plan->utilityStmt, ListenStmt))
+		notify_count_listener(((ListenStmt *) plan->utilityStmt)->conditionname);
+	if (previous_utility)
+		previous_utility(plan, text, read_only, context, parameters, environment, receiver,
+						 completion);
+	else
+		standard_ProcessUtility(plan, text, read_only, context, parameters, environment,
+								receiver, completion);
+}
+
+void
+notify_watch(void)
+{
+	previous_utility = ProcessUtility_hook;
+	ProcessUtility_hook = notify_process_utility;
 }

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * notify.h
- *	  Waking listeners and the worker.  Only this file calls Async_Notify.
+ *	  Waking listeners and the worker.  Only this file calls Async_Notify and
+ *	  Async_Listen.
  *
  * A notification is a hint to look for news, and never carries the news
  * itself: its payload is {}.  A transaction sends one hint per channel.  In
  * addition to the channels for all and for gateways, it notifies at most
  * clutch.notify_channels channels.  clutch.notify decides who sends them: the
  * worker of the database after the transaction, the transaction itself at
- * commit, or nobody.
+ * commit, or nobody.  The worker leaves out channels that have no listeners.
  *
  * The channel for all is "clutch", and the one for gateways, which is
  * notified of calls in the outbox, is "clutch_outbox".  The channel of an
@@ -55,6 +56,15 @@ extern void notify_agent(Slice agent_id);
 
 /* Wakes gateways, because a call in the outbox is due. */
 extern void notify_outbox(void);
+
+/* Executes LISTEN for the channel. */
+extern void notify_listen(const char *channel);
+
+/*
+ * Counts sessions that execute LISTEN.  To be called while the library is
+ * preloaded.
+ */
+extern void notify_watch(void);
 
 /* Makes the worker look at that time, if the current transaction commits. */
 extern void notify_due(TimestampTz at);

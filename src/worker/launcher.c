@@ -28,6 +28,7 @@
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 #include "wake/mailbox.h"
+#include "wake/notify.h"
 #include "worker/launcher.h"
 #include "worker/presence.h"
 
@@ -59,6 +60,7 @@ launcher_register(void)
 	BackgroundWorker worker = {0};
 
 	mailbox_request();
+	notify_watch();
 	presence_watch();
 	/* pg_upgrade moves databases, to which no process may be connected */
 	if (IsBinaryUpgrade)

@@ -232,6 +232,53 @@ $bench->finish;
 is($seen, 4000, 'who looks when it is woken has seen everything');
 cmp_ok($looks, '<', 4000, "in $looks looks");
 
+# Channels that nobody listens to cost nothing: the worker sends only the thirty hints that are heard,
+# and each of these takes a transaction id.
+end_session($listener);
+ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE '%run:many%' AND pid <> pg_backend_pid()}), 'the listener is gone');
+$node->safe_psql('postgres', "ALTER SYSTEM SET clutch.seal_interval = 0");
+$node->reload;
+$listener = session($node, 'postgres');
+ask_session($listener, q{SELECT clutch.listen('agent', 'agent:end');});
+heard_until_end();
+my $ids = q{SELECT pg_snapshot_xmax(pg_current_snapshot());};
+my $before = ask_session($writer, $ids) + 0;
+foreach (1 .. 30)
+{
+	ask_session($writer, q{SELECT clutch.send(chat('agent:ken'));});
+	is(heard_until_end(), '', 'a message of which nobody hears');
+}
+is(ask_session($writer, $ids) - $before, 90, 'the worker sends nothing that nobody hears');
+
+# Each form of LISTEN counts, and so does the channel of calls.
+foreach my $form (q{LISTEN clutch;}, q{LISTEN "clutch_outbox";}, q{DO $$ BEGIN EXECUTE format('LISTEN %I', clutch.channel('thread', 'thread:1')); END $$;}, q{SELECT clutch.listen('task', 'task:1');})
+{
+	my $other = session($node, 'postgres');
+
+	ask_session($other, $form);
+	$node->safe_psql('postgres', q{SELECT clutch.send(chat('agent:ken')); INSERT INTO clutch.endpoint (name, url, filter) VALUES ('hook-' || gen_random_uuid(), 'https://example.org/hook', '{"type": ["task.request"]}')});
+	my $told = '';
+	await('a hint', sub { $told .= ask_session($other, 'SELECT;'); return $told =~ /notification/; });
+	like($told, qr/PID $worker\b/, "heard after $form");
+	end_session($other);
+}
+
+# A session begins to listen while a commit waits: it does not see the message yet, and hears of it.
+ask_session($writer, 'SET synchronous_commit = on;');
+$node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'};
+$node->reload;
+$writer->{in} .= "SELECT clutch.send(chat('agent:last'));\n\\echo answered\n";
+$writer->{out} = '';
+await('a commit that waits', sub { $writer->{run}->pump_nb; return $node->safe_psql('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'}) eq 't'; });
+ask_session($listener, q{SELECT clutch.listen('agent', 'agent:last');});
+is(ask_session($listener, q{SELECT count(*) FROM clutch.events WHERE to_agents = '{agent:last}';}) + 0, 0, 'the message is not visible yet');
+$node->safe_psql('postgres', "ALTER SYSTEM RESET $_") foreach qw(synchronous_commit synchronous_standby_names);
+$node->reload;
+$writer->{run}->pump until $writer->{out} =~ /^answered$/m;
+my $late = '';
+await('the hint', sub { $late .= ask_session($listener, 'SELECT;'); return $late =~ /notification/; });
+like($late, qr/PID $worker\b/, 'a listener that comes before the commit is visible hears of it');
+
 end_session($_) foreach $listener, $writer, $ender;
 $node->stop;
 done_testing();
