@@ -134,8 +134,12 @@ static void
 take_report(Call *call, const Report *report)
 {
 	const Endpoint *endpoint = endpoint_of_report(call);
+	bool		has_asked = callee_has_asked(call);
 
-	if (!callee_is_awaited(call))
+	/* a stream that ends, or breaks off, after a question leaves the question */
+	if (has_asked && (!report_is_success(report) || report->response == NULL))
+		call_end(call, CALL_SENT, report->status, report->failure);
+	else if (!has_asked && !callee_is_awaited(call))
 		call_end(call, CALL_VOID, report->status, CALL_UNWANTED);
 	else if (!report_is_success(report))
 		take_failure(call, endpoint, report);

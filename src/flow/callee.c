@@ -178,13 +178,34 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
+/* Returns the task of a CALL_TASK if it has this status in the attempt that was called for, or NULL. */
+static Task *
+callee_task_if(const Call *call, TaskStatus status)
+{
+	Task	   *task = call->kind == CALL_TASK ? task_look(call->task_id, ROWS_LATEST) : NULL;
+
+	return task != NULL && task->status == status && task->attempt == call->task_attempt &&
+		slice_equal(task->agent_id, call->agent_id) ? task : NULL;
+}
+
 Task *
 callee_task(const Call *call)
 {
-	Task	   *task = task_look(call->task_id, ROWS_LATEST);
+	return callee_task_if(call, TASK_RUNNING);
+}
 
-	return task != NULL && task->status == TASK_RUNNING && task->attempt == call->task_attempt &&
-		slice_equal(task->agent_id, call->agent_id) ? task : NULL;
+Task *
+callee_held_task(const Call *call)
+{
+	Task	   *task = callee_task(call);
+
+	return task != NULL ? task : callee_task_if(call, TASK_INPUT_REQUIRED);
+}
+
+bool
+callee_has_asked(const Call *call)
+{
+	return callee_task_if(call, TASK_INPUT_REQUIRED) != NULL;
 }
 
 bool
@@ -265,7 +286,7 @@ callee_sent(Slice task_id)
 Jsonb *
 callee_question(const Call *call)
 {
-	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+	Task	   *task = callee_task(call);
 
 	return task == NULL || task->question_seq == 0 || call->seq != task->answer_seq ? NULL :
 		event_read(task->question_seq, ROWS_LATEST);
@@ -274,7 +295,7 @@ callee_question(const Call *call)
 int64
 callee_request_seq(const Call *call)
 {
-	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+	Task	   *task = callee_task(call);
 
 	return task == NULL ? 0 : task->request_seq;
 }
@@ -282,7 +303,7 @@ callee_request_seq(const Call *call)
 TimestampTz
 callee_awaited_until(const Call *call)
 {
-	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+	Task	   *task = callee_task(call);
 
 	return task == NULL ? 0 : task->lease_until;
 }
@@ -290,7 +311,7 @@ callee_awaited_until(const Call *call)
 Jsonb *
 callee_context(const Call *call, const Endpoint *endpoint)
 {
-	Task	   *task = call->kind == CALL_TASK ? callee_task(call) : NULL;
+	Task	   *task = callee_held_task(call);
 	DocumentBuilder b;
 
 	document_begin(&b);

@@ -76,6 +76,13 @@ extern void callee_note_claimed(const Call *call, const Endpoint *endpoint);
 extern bool callee_is_awaited(const Call *call);
 
 /*
+ * Has the agent asked a question in this attempt, which nobody has answered?
+ * An agent of A2A that is waiting for a login may go on by itself, so what it
+ * still says is taken; but nothing is sent to it again.
+ */
+extern bool callee_has_asked(const Call *call);
+
+/*
  * Is it a cancellation of a task that has been taken up again since?  Its agent
  * may be at work on it.
  */

@@ -14,6 +14,9 @@
 /* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running. */
 extern Task *callee_task(const Call *call);
 
+/* The same, or also the task if this attempt has asked a question that nobody has answered. */
+extern Task *callee_held_task(const Call *call);
+
 /* --- callee_answer.c --- */
 
 /* the parts of an answer that are reported */

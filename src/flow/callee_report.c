@@ -41,13 +41,27 @@ callee_send_report(Jsonb *envelope, Slice agent_id, const CalleeAnswer *answer)
 }
 
 /*
+ * Does the other side go on although it has asked?  An agent of A2A that waits
+ * for a login may learn elsewhere that the user has logged in, and then goes on
+ * with the same stream.  Whoever asks for input waits for the answer.
+ */
+static bool
+callee_goes_on_asking(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
+{
+	JsonbContainer *payload = answer->payload == NULL ? NULL : &answer->payload->root;
+
+	return endpoint != NULL && slice_is(endpoint->adapter, "a2a") && callee_has_asked(call) &&
+		!slice_is(document_get_text(payload, "state"), "input_required");
+}
+
+/*
  * Reports the answer on the task.  A late report has no effect, so nobody
  * wants further ones.
  */
 static CalleeState
-callee_report_task(const Call *call, const CalleeAnswer *answer)
+callee_report_task(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
-	Task	   *task = callee_task(call);
+	Task	   *task = callee_held_task(call);
 	Report		report = {answer->type, .from = call->agent_id, .attempt = call->task_attempt};
 
 	if (task == NULL)
@@ -60,7 +74,7 @@ callee_report_task(const Call *call, const CalleeAnswer *answer)
 	report.meta = answer->meta;
 	if (callee_send_report(report_build(task, &report), call->agent_id, answer).late)
 		return CALLEE_UNWANTED;
-	return callee_task(call) == NULL ? CALLEE_ENDED : CALLEE_GOES_ON;
+	return callee_task(call) != NULL || callee_goes_on_asking(call, endpoint, answer) ? CALLEE_GOES_ON : CALLEE_ENDED;
 }
 
 /*
@@ -132,7 +146,7 @@ callee_report_tool(const Call *call, const Endpoint *endpoint, const CalleeAnswe
 static CalleeState
 callee_send(const Call *call, const Endpoint *endpoint, const CalleeAnswer *answer)
 {
-	return call->kind == CALL_TASK ? callee_report_task(call, answer) : callee_report_tool(call, endpoint, answer);
+	return call->kind == CALL_TASK ? callee_report_task(call, endpoint, answer) : callee_report_tool(call, endpoint, answer);
 }
 
 CalleeState

@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(76);
+SELECT plan(97);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -167,6 +167,65 @@ SELECT is(fixture.hand(), 1::bigint, 'gets the answer');
 SELECT fixture.update('A', '[{"text": "Chapter two."}]', true);
 SELECT fixture.ends();
 SELECT is(fixture.said('task:asks'), '{"text": "Chapter one. Chapter two."}', 'and the result has what was streamed before the question as well');
+
+-- a login: the other side goes on with the same stream when the user has logged in elsewhere
+CREATE FUNCTION fixture.status(state text, said text DEFAULT NULL, is_last boolean DEFAULT false) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.streams(jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 'T', 'contextId', 'C',
+		'status', jsonb_strip_nulls(jsonb_build_object('state', 'TASK_STATE_' || state, 'message', CASE WHEN said IS NOT NULL THEN jsonb_build_object('messageId', said, 'role', 'ROLE_AGENT', 'parts', jsonb_build_array(jsonb_build_object('text', said))) END)))), is_last)
+$$;
+CREATE FUNCTION fixture.stands(task text) RETURNS text LANGUAGE sql AS
+$$ SELECT concat_ws(' ', t.status, t.attempt, q.question ->> 'question') FROM clutch.tasks t LEFT JOIN clutch.approvals q USING (task_id) WHERE t.task_id = task $$;
+SELECT fixture.ask('task:login', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.update('A', '[{"text": "Before. "}]');
+SELECT is(fixture.status('AUTH_REQUIRED', 'Log in.'), 'pending', 'a login that an agent waits for does not end the stream');
+SELECT is(fixture.stands('task:login'), 'input_required 1 Log in.', 'but is a question');
+SELECT is(fixture.status('WORKING', 'Thanks.'), 'pending', 'the agent goes on');
+SELECT is(fixture.stands('task:login'), 'input_required 1 Log in.', 'while the task is parked');
+SELECT fixture.update('A', '[{"text": "After."}]', true);
+SELECT is(fixture.ends(), 'sent', 'until it has done its work');
+SELECT is(fixture.stands('task:login'), 'completed 1', 'and the task ends in the same attempt');
+SELECT is(fixture.said('task:login'), '{"text": "Before. After."}', 'with what was streamed before and after the login');
+SELECT fixture.ask('task:login-batch', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, response => jsonb_agg(jsonb_build_object('jsonrpc', '2.0', 'id', h.body -> 'id', 'result', jsonb_build_object('statusUpdate', jsonb_build_object('taskId', 'T', 'contextId', 'C', 'status', jsonb_build_object('state', d.state)))) ORDER BY d.n))
+	FROM handed h, (VALUES (1, 'TASK_STATE_AUTH_REQUIRED'), (2, 'TASK_STATE_COMPLETED')) AS d(n, state) GROUP BY h.id, h.attempt), 'sent', 'also if both come in one response');
+SELECT is(fixture.stands('task:login-batch'), 'completed 1', 'the task ends');
+-- who asks for input afterwards waits for the answer
+SELECT fixture.ask('task:login-asks', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT fixture.status('AUTH_REQUIRED', 'Log in.');
+SELECT is(fixture.status('INPUT_REQUIRED', 'Which?'), 'sent', 'an agent that then asks for input');
+SELECT is(fixture.stands('task:login-asks'), 'input_required 1 Which?', 'has asked another question');
+SELECT clutch.cancel('task:login-asks');
+-- nothing is sent again while the question is open, and the answer of a user ends the old call
+CREATE FUNCTION fixture.login(task text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM fixture.ask(task, skill => 'skill:far');
+	PERFORM fixture.settle();
+	DELETE FROM clutch.outbox WHERE kind = 'cancel';
+	PERFORM fixture.hand();
+	PERFORM fixture.status('AUTH_REQUIRED', 'Log in.');
+END $$;
+SELECT fixture.login('task:login-1');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, failure => 'broken off') FROM handed h), 'sent', 'a stream that breaks off after the question');
+SELECT is(fixture.stands('task:login-1'), 'input_required 1 Log in.', 'leaves it');
+SELECT fixture.login('task:login-2');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200) FROM handed h), 'sent', 'and so does one that ends');
+SELECT is(fixture.stands('task:login-2'), 'input_required 1 Log in.', 'without another document');
+SELECT fixture.login('task:login-3');
+SELECT clutch.answer('task:login-3', '{"text": "done"}', 'agent:orchestrator');
+SELECT is(fixture.status('WORKING'), 'void', 'after the answer of a user, nobody listens to the old stream');
+SELECT is(fixture.hand(), 1::bigint, 'because the answer is a call of its own');
+SELECT is(fixture.ends(), 'sent', 'which has');
+SELECT is(fixture.stands('task:login-3'), 'completed 2', 'the result');
+SELECT fixture.login('task:login-4');
+SELECT fixture.at(1000);
+SELECT is(fixture.hand(), 0::bigint, 'a request whose stream is silent for too long is not sent again');
+SELECT is(fixture.stands('task:login-4'), 'input_required 1 Log in.', 'and the question stands');
+SELECT clutch.cancel(task_id) FROM clutch.approvals;
+DELETE FROM clutch.outbox;
+SELECT fixture.at(0);
 
 -- an answer that does not arrive
 CREATE FUNCTION fixture.sends() RETURNS text LANGUAGE sql AS $$
