@@ -19,6 +19,9 @@
 #define NEAREST_EDITS	3
 #define NEAREST_BYTES	64
 
+/* agents are removed by clutch.unregister; "agent.register", which is near, does the opposite */
+#define NO_TYPE			"agent.unregister"
+
 #define NAME(literal)	{literal, sizeof(literal) - 1}
 
 /* in the order of MessageType */
@@ -66,7 +69,7 @@ message_type_nearest(Slice name)
 	int			fewest = Min(NEAREST_EDITS, name.len / 2) + 1;
 	int			i;
 
-	if (name.len > NEAREST_BYTES)
+	if (name.len > NEAREST_BYTES || slice_is(name, NO_TYPE))
 		return MSG_UNKNOWN;
 	for (i = 0; i < MSG_UNKNOWN; i++)
 	{

@@ -3,7 +3,7 @@
 -- these has a code.  Every document has exactly one fault, which is reported.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(1825);
+SELECT plan(1827);
 
 -- ------------------------------------------------- documents without a fault
 CREATE TEMP TABLE doc (name text PRIMARY KEY, base text[], envelope jsonb);
@@ -380,6 +380,8 @@ SELECT is(pg_temp.faults((envelope || '{"v": 1, "ts": "today", "to": [{"agent_id
 SELECT is(pg_temp.faults('{}'), '/from REQUIRED, /id REQUIRED, /payload REQUIRED, /run_id REQUIRED, '
 	'/task_id REQUIRED, /thread_id REQUIRED, /to REQUIRED, /ts REQUIRED, /type REQUIRED, /v REQUIRED',
 	'an empty envelope lacks the ten required fields of spec 1.2');
+SELECT fixture.answers(format('SELECT message ~ %L FROM clutch.validate(%L)', said, envelope || jsonb_build_object('type', type)), 'VALUES (true)', type || ' is no type, and it is said which are')
+FROM doc, (VALUES ('agent.regster', 'perhaps you meant "agent.register"'), ('agent.unregister', 'the types are task.request, .*')) AS t(type, said) WHERE name = 'envelope';
 SELECT is(pg_temp.faults(doc), ' WRONG_TYPE', 'no envelope: ' || doc::text)
 FROM unnest(ARRAY['null', '1', '"x"', 'true', '[]', '[{}]']::jsonb[]) AS doc;
 SELECT is(pg_temp.faults(NULL), ' NULL_VALUE', 'an SQL NULL is a fault as well');
