@@ -308,7 +308,9 @@ callee_asks_later(JsonbContainer *envelope, Jsonb *payload)
 static bool
 callee_read_mcp(const Call *call, JsonbContainer *envelope, MessageType given, CalleeAnswer *answer)
 {
-	Jsonb	   *visit = given == MSG_TOOL_ERROR && call->kind == CALL_TASK ? callee_visit(answer->payload) : NULL;
+	/* without the ID of a request, an error is one of the task, like the status of a task that has failed */
+	bool		is_error = given == MSG_TOOL_ERROR || (given == MSG_TASK_ERROR && !callee_is_status(envelope));
+	Jsonb	   *visit = is_error && call->kind == CALL_TASK ? callee_visit(answer->payload) : NULL;
 
 	if (visit != NULL)
 	{

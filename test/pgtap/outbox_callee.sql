@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(264);
+SELECT plan(267);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -538,6 +538,15 @@ SELECT fixture.ask('task:visit-2', skill => 'skill:far');
 SELECT fixture.hand();
 SELECT is(fixture.visit('[]'), 'sent', 'without a URL');
 SELECT is((SELECT status FROM clutch.task WHERE task_id = 'task:visit-2'), 'failed', 'it is an error like any other');
+SELECT fixture.ask('task:visit-3', skill => 'skill:far');
+SELECT fixture.hand();
+UPDATE handed SET body = body - 'id';
+SELECT is(fixture.visit('[{"mode": "url", "elicitationId": "e-3", "url": "https://far.example/login"}]'), 'sent', 'an error that names no request');
+SELECT is((SELECT concat_ws(' ', t.status, q.question ->> 'url') FROM clutch.task t LEFT JOIN clutch.approvals q USING (task_id) WHERE task_id = 'task:visit-3'), 'input_required https://far.example/login', 'asks for a visit as well');
+SELECT clutch.answer('task:visit-3', '{"done": true}');
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body ->> 'method', body #>> '{params,name}') FROM handed), 'tools/call skill.far', 'and the call is repeated');
+SELECT fixture.answer(fixture.result('{"content": []}'));
 
 SELECT fixture.ask('task:graph', skill => 'skill:graph');
 SELECT fixture.hand();
