@@ -65,10 +65,10 @@ limits_check_number(const LimitsLevel *level, Numeric number, LimitsWalk *walk)
 	if (!fits)
 		problem_add(walk->list, limits_path(level), "NUMBER_OUT_OF_RANGE",
 					"The number is out of range for a double (about 1.8e308); "
-					"send it as a string.");
+					"send a smaller one or, in a payload, a string.");
 	else
 		problem_add(walk->list, limits_path(level), "NUMBER_TOO_LONG",
-					"The number has more than %d digits after the point; send it as a string.", NUMBER_MOST_DECIMALS);
+					"The number has more than %d digits after the point; round it or, in a payload, send it as a string.", NUMBER_MOST_DECIMALS);
 }
 
 static void limits_check_container(const LimitsLevel *up, const JsonbContainer *container,

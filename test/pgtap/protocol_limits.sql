@@ -2,7 +2,7 @@
 -- and a refusal names limit and value.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/loader.sql
-SELECT plan(54);
+SELECT plan(55);
 
 CREATE FUNCTION pg_temp.with_payload(payload jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT doc || jsonb_build_object('payload', payload) FROM fixture WHERE name = 'envelope_1_1' $$;
@@ -64,6 +64,8 @@ SELECT is(pg_temp.faults(pg_temp.with_payload(jsonb_build_object('n', jsonb_buil
 FROM unnest('{0e-16383,1e-401}'::text[]) AS n;
 SELECT is(pg_temp.faults(pg_temp.with_payload('{"n": [1e400, {"m/n": -1e309}], "ok": 1e10}')),
 	'/payload/n/0 NUMBER_OUT_OF_RANGE, /payload/n/1/m~1n NUMBER_OUT_OF_RANGE', 'each oversized number is reported');
+SELECT fixture.answers($$SELECT path, message FROM clutch.validate(clutch.envelope('task.progress', 'agent:a', '{agent:b}', task_id => 'task:1', meta => '{"clutch": {"usage": {"cost": 1e309}}}'))$$,
+	$$VALUES ('/meta/clutch/usage/cost', 'The number is out of range for a double (about 1.8e308); send a smaller one or, in a payload, a string.')$$, 'where no text is allowed, a smaller number is advised');
 SELECT is(pg_temp.faults(doc || '{"attempt": 1e400}'), '/attempt NUMBER_OUT_OF_RANGE', 'once, even if it is faulty for two reasons')
 FROM fixture WHERE name = 'envelope_1_1';
 
