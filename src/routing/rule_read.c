@@ -81,8 +81,7 @@ rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 	Slice		range;
 
 	identifier_split_version(entry, &id, &range);
-	if (slice_starts(entry, SLICE_OF("tag:")) || slice_starts(entry, SLICE_OF("domain:")) ||
-		slice_starts(entry, SLICE_OF("model:")))
+	if (slice_starts(entry, SLICE_OF("tag:")) || slice_starts(entry, SLICE_OF("domain:")))
 	{
 		id = entry;
 		range = SLICE_NONE;
@@ -92,6 +91,16 @@ rule_check_capability(Slice entry, const char *path, ProblemList *faults)
 		problem_add(faults, path, "WRONG_FORMAT",
 					"%s is not valid: a version or a range, like \"^1.0\", must follow the @.",
 					place_quote(entry));
+}
+
+/* A model, which only "prefers" may name, has no version. */
+static void
+rule_check_preference(Slice entry, const char *path, ProblemList *faults)
+{
+	if (slice_starts(entry, SLICE_OF("model:")))
+		identifier_check(ID_CAPABILITY, entry, path, faults);
+	else
+		rule_check_capability(entry, path, faults);
 }
 
 static void
@@ -210,7 +219,7 @@ rule_read_effects(const Datum *values, const bool *nulls, Rule *rule, ProblemLis
 	rule->requires = rule_read_checked(values, nulls, Anum_routing_rule_requires, "/requires",
 									   rule_check_capability, faults);
 	rule->prefers = rule_read_checked(values, nulls, Anum_routing_rule_prefers, "/prefers",
-									  rule_check_capability, faults);
+									  rule_check_preference, faults);
 	rule->restrict_to = rule_read_checked(values, nulls, Anum_routing_rule_restrict_to, "/restrict_to",
 										  rule_check_recipient, faults);
 	rule->send_to = rule_read_text(values, nulls, Anum_routing_rule_send_to);

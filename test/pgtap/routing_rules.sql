@@ -1,6 +1,6 @@
 -- Routing rules: conditions, effects, what the log says of them, and sets of rules.
 \ir ../fixtures/tap.sql
-SELECT plan(126);
+SELECT plan(128);
 
 SELECT count(fixture.agent(n, 50)) FROM unnest('{ann,ben,cal}'::text[]) n;
 SELECT fixture.agent('dora', 50, '{skill:x,skill:y}', more => '{"model": "gpt-5-mini", "groups": ["group:team"]}');
@@ -217,6 +217,9 @@ SELECT is(pg_temp.refused('requires', $$'{skill:x@nonsense}'$$), '22023 WRONG_FO
 SELECT is(pg_temp.refused('prefers', $$'{agent:x}'$$), '22023 WRONG_PREFIX /prefers/0', 'and capabilities');
 SELECT is(pg_temp.refused('priority', '5'), '22023 NUMBER_OUT_OF_RANGE /priority', 'priorities are those of envelopes');
 SELECT is(pg_temp.refused('scope, priority', $$'team', 1$$), '22023 WRONG_PREFIX /scope', 'a scope is a group');
+SELECT is(pg_temp.refused('type, requires', $$'task.request', '{skill:x,model:x@latest}'$$), '22023 WRONG_FORMAT /requires/1', 'a model is required like a capability, so what follows the @ is a version');
+SELECT lives_ok($$INSERT INTO clutch.routing_rule (name, prefers) VALUES ('latest', '{model:x@latest}')$$, 'the name of a preferred model may have an @');
+DELETE FROM clutch.routing_rule WHERE name = 'latest';
 SELECT is(pg_temp.refused('type, priority', $$'task.reqest', 1$$), '22023 UNKNOWN_TYPE /type', 'types exist');
 SELECT is(pg_temp.refused('type, priority', $$'task.result', 1$$), '22023 NOT_ALLOWED /type', 'only requests are routed');
 SELECT is(pg_temp.refused('type, emit', $$'routing.decision', '{}'$$), '22023 NOT_ALLOWED /type', 'what only the database says adds nothing');
