@@ -313,6 +313,9 @@ credential_is_marked(Slice text)
 		"sk-", "hf_", "gsk_", "xai-", "pplx-", "r8_", "lsv2_", "tvly-", "nvapi-", "npm_", "xapp-", NULL
 	};
 
+	/* formats of pixels, such as r8_g8_b8_a8_unorm, begin like the keys of Replicate, which have one underscore */
+	if (slice_starts(text, SLICE_OF("r8_")) && memchr(text.s + 3, '_', text.len - 3) != NULL)
+		return false;
 	if (credential_is_random_after(text, short_marks))
 		return true;
 	if (slice_starts(text, SLICE_OF("AIza")))

@@ -85,6 +85,7 @@ SELECT is_empty($$ SELECT text FROM unnest(ARRAY['sk-proj-aB3dE5_gH7jK9-mN1pQ3sT
 SELECT is_empty($$ SELECT text FROM unnest(ARRAY['ASIA_PACIFIC_EXCL_JAPAN', 'ASIA-PACIFIC-NORTHEAST1', 'ASIA/SINGAPORE/RETAIL', 'ASIAN_MARKETS_OVERVIEW', 'AIzaBookReview-2026-final', 'AIza/a-book-review-that-is-39-long-2026', 'sk-bratislava-old-town-hall', 'sk-SK/translations/strings', 'sk-SK/0123456789abcdef0123',
 	'sk-learn-contrib-lightning', 'sk-hu-en-dictionary-2026', 'sk-transformer-large-v2-2024', 'sk-Stara-Lubovna-Municipality', 'sk-report-2026-02-01-10-20-30', 'Basic mathematics-101', 'Basic web-design/2024', 'Basic authentication2', 'basic 12345678', 'Basic understanding-of-things-in-2026',
 	'hf_hub_download_with_progress', 'npm_config_registry_url_of_2026', 'gsk_quarterly_report_final', 'xai-explainable-models-2026', 'nvapi-reference-documentation',
+	'r8_g8_b8_a8_unorm_pack32', 'r8_g8b8_2plane_420_unorm_444',
 	'Basic ' || encode('user without a password', 'base64')]) AS text WHERE EXISTS (SELECT FROM pg_temp.dropped_of(to_jsonb(text))) $$,
 	'names, titles and paths that begin like one are kept');
 
