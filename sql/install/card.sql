@@ -87,13 +87,17 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	AS $$
 	-- if several would have the same name, only the first is returned; otherwise each import would change it
 	-- back and forth
-	SELECT DISTINCT ON (1) regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), E'[\\s/@]', '_', 'g'), o.value -> (s.side || 'Schema')
+	SELECT DISTINCT ON (1)
+		   -- two IDs may be longer together than one may be (clutch.max_id_bytes)
+		   CASE WHEN octet_length(n.name) > 256 THEN concat_ws('.', left(n.name, 40), left(md5(n.name), 12), s.side) ELSE n.name END,
+		   o.value -> (s.side || 'Schema')
 	FROM (SELECT l.value ->> 'name' AS name, l.value, l.place
 		  FROM jsonb_array_elements(CASE WHEN jsonb_typeof(card #> '{meta,agent_json,capabilities}') = 'array' THEN card #> '{meta,agent_json,capabilities}' ELSE '[]' END) WITH ORDINALITY AS l(value, place)
 		  UNION ALL
 		  SELECT t.key, t.value, 0
 		  FROM jsonb_each(CASE WHEN jsonb_typeof(card #> '{meta,mcp,tools}') = 'object' THEN card #> '{meta,mcp,tools}' ELSE '{}' END) AS t) AS o,
-		 (VALUES ('input'), ('output')) AS s(side)
+		 (VALUES ('input'), ('output')) AS s(side),
+		 regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), E'[\\s/@]', '_', 'g') AS n(name)
 	WHERE jsonb_typeof(o.value -> (s.side || 'Schema')) = 'object'
 	ORDER BY 1, o.place, o.name COLLATE "C"
 $$;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(203);
+SELECT plan(204);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -446,6 +446,8 @@ SELECT is(pg_temp.imports('agent:dot_b', 'c', 'sixth'), 'added schema dot_b.c.in
 SELECT is(pg_temp.imports('agent:twin', 'b.c', 'same') || ', ' || pg_temp.imports('agent:twin.b', 'c', 'same'), 'added schema twin.b.c.input same, nothing', 'two agents may share a schema');
 SELECT is(pg_temp.imports('agent:twin', 'b.c', 'other'), 'added schema twin.b.c.input.HASH other', 'until one of them changes its own');
 SELECT is(pg_temp.imports('agent:twin.b', 'c', 'third'), 'changed schema twin.b.c.input same > third', 'then the other one has the name');
+SELECT is(regexp_replace(pg_temp.imports('agent:' || repeat('é', 100), repeat('t', 200), 'long') || ', ' || pg_temp.imports('agent:' || repeat('é', 100), repeat('t', 199), 'longer'), '[0-9a-f]{12}', 'HASH', 'g'),
+	format('added schema %1$s.HASH.input long, added schema %1$s.HASH.input longer', repeat('é', 40)), 'a name that would be too long is shortened');
 RESET client_min_messages;
 SELECT is((SELECT string_agg(what || ' ' || (becomes #>> '{required,0}'), ', ' ORDER BY what) FROM clutch.import_registry('{"version": "3.0", "orchestrator": "dots", "agents": {
 	"rita": {"description": "R", "skills": [], "capabilities": [{"name": "x.y", "description": "xy", "inputSchema": {"required": ["one"]}}]},
