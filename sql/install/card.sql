@@ -189,9 +189,11 @@ BEGIN
 				ELSE coalesce(described -> 'groups', '[]') || coalesce(jsonb_agg(g.value ORDER BY g.n) FILTER (WHERE g.value #>> '{}' !~ groups AND NOT coalesce(described -> 'groups', '[]') @> g.value), '[]') END
 			FROM jsonb_array_elements(coalesce(registered -> 'groups', '[]')) WITH ORDINALITY AS g(value, n)));
 	END IF;
-	-- in the order of the card, if what is described has the same order there
-	in_place := (SELECT array_agg(r.value ->> 'id' ORDER BY r.n) FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n)
-				 WHERE r.value ->> 'id' ~ ids)
+	-- in the order of the card, if what is described has the same order there; a description names each capability
+	-- once, and the card may have further versions of it
+	in_place := (SELECT array_agg(r.id ORDER BY r.n)
+				 FROM (SELECT c.value ->> 'id' AS id, min(c.n) AS n FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS c(value, n) GROUP BY 1) AS r
+				 WHERE r.id ~ ids)
 		= (SELECT array_agg(d.value ->> 'id' ORDER BY d.n) FROM jsonb_array_elements(described -> 'capabilities') WITH ORDINALITY AS d(value, n));
 	merged := jsonb_set(merged, '{capabilities}', (
 		SELECT coalesce(jsonb_agg(c.value ORDER BY CASE WHEN in_place THEN c.place END, c.kept, c.n), '[]')
@@ -205,7 +207,10 @@ BEGIN
 			  ON r.value ->> 'id' = d.value ->> 'id'
 			  UNION ALL
 			  SELECT true, r.n, r.n, r.value
-			  FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS r(value, n) WHERE r.value ->> 'id' !~ ids) AS c));
+			  FROM (SELECT o.value, o.n, row_number() OVER (PARTITION BY o.value ->> 'id' ORDER BY o.n) AS version
+					FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n)) AS r
+			  WHERE r.value ->> 'id' !~ ids
+					OR (r.version > 1 AND jsonb_path_exists(described -> 'capabilities', '$[*].id ? (@ == $id)', jsonb_build_object('id', r.value -> 'id')))) AS c));
 	IF dialect <> 'agent_json' THEN
 		RETURN merged;
 	END IF;

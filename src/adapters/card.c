@@ -385,6 +385,12 @@ card_capability(const Json *card, Slice id)
 }
 
 bool
+card_is_further_version(const Json *card, const Json *capability)
+{
+	return card_capability(card, json_get_text(capability, "/id")) != capability;
+}
+
+bool
 card_has_text(const Json *value, const char *path, Slice text)
 {
 	const Json *texts = json_get_kind(value, path, JSON_ARRAY);

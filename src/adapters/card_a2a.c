@@ -158,7 +158,7 @@ card_a2a_write_skills(const Json *card, Json *document)
 		Json	   *skill;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!slice_present(id))
+		if (!slice_present(id) || card_is_further_version(card, capabilities->items[i]))
 			continue;
 		others = card_noted(card, &card_a2a, json_path("/skills", id));
 		skill = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();

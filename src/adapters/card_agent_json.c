@@ -278,7 +278,7 @@ card_agent_json_write_skills(const Json *card, bool foreign, Json *document)
 		Json	   *skill;
 
 		if (!slice_present(id) || card_agent_json_is_legacy(card, id) ||
-			card_has_text(noted, "/indexed", id))
+			card_has_text(noted, "/indexed", id) || card_is_further_version(card, capabilities->items[i]))
 			continue;
 		others = card_noted(card, &card_agent_json, json_path("/skills", id));
 		skill = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();

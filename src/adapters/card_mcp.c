@@ -136,7 +136,8 @@ card_mcp_write_tool(const Json *card, const Json *capability)
 	const Json *others = slice_present(name) ? card_noted(card, &card_mcp, json_path("/tools", name)) : NULL;
 	Json	   *tool = json_is(others, JSON_OBJECT) ? json_copy(others) : json_new_object();
 
-	if (!slice_present(id) || slice_is(id, CARD_SERVERS) || (!slice_present(name) && !slice_present(skill)))
+	if (!slice_present(id) || slice_is(id, CARD_SERVERS) || (!slice_present(name) && !slice_present(skill)) ||
+		card_is_further_version(card, capability))
 		return NULL;
 	json_put_text(tool, "/name", slice_present(name) ? name : card_prefixed("skill.", skill));
 	if (slice_present(skill))

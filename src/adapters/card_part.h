@@ -119,6 +119,12 @@ extern void card_write_tags(const Json *capability, Json *skill, const char *mem
 /* Returns the capability of this ID, or NULL if the card has none. */
 extern Json *card_capability(const Json *card, Slice id);
 
+/*
+ * Is it a capability of which the card has another version before this one?
+ * Descriptions name each capability once.
+ */
+extern bool card_is_further_version(const Json *card, const Json *capability);
+
 /* Is the text an element of the array at the path? */
 extern bool card_has_text(const Json *value, const char *path, Slice text);
 

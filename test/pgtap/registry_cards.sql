@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 57
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 63
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -62,6 +62,20 @@ SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "desc
 SELECT is(clutch.card_as(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "capabilities": [{"name": "do_b", "description": "Does b"}]}'), 'a2a') -> 'skills',
 	'[{"id": "do-b", "name": "do-b", "description": "Does b", "tags": []}]', 'an A2A client what a legacy capability does');
 SELECT is(clutch.export_card('agent:recipe-agent', 'agent_json') #> '{skills,0}', '{"id": "find", "description": "Finds a recipe", "triggers": ["cooking", "search"]}', 'skills of an A2A card are described in an agent.json');
+
+-- a capability in several versions is described once, and its other versions stay
+SELECT FROM clutch.register('{"v": "clutch/0.1", "agent_id": "agent:pair", "capabilities": [{"id": "skill:a", "version": "1.0.0", "tags": ["t"]}, {"id": "tool:b"}, {"id": "skill:a", "version": "2.0.0"}, {"id": "role:r"}, {"id": "tool:b", "version": "^2"}]}');
+SELECT is(clutch.export_card('agent:pair', 'agent_json') #> '{skills}', '[{"id": "a", "triggers": ["t"], "description": "a"}]', 'a skill in two versions is described once in an agent.json');
+SELECT is(jsonb_path_query_array(clutch.export_card('agent:pair', 'a2a'), '$.skills[*].id'), '["a"]', 'in an A2A card');
+SELECT is(jsonb_path_query_array(clutch.export_card('agent:pair', 'mcp'), '$.tools[*].name'), '["skill.a", "b"]', 'and among tools');
+CREATE FUNCTION pg_temp.pair() RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(concat_ws(' ', c.value ->> 'id', c.value ->> 'version', c.value ->> 'tags'), ', ' ORDER BY c.n) FROM clutch.agents a, jsonb_array_elements(a.card -> 'capabilities') WITH ORDINALITY AS c(value, n) WHERE a.agent_id = 'agent:pair' $$;
+SELECT is((SELECT string_agg(DISTINCT what, ', ') FROM unnest('{agent_json,a2a}'::text[]) AS d, clutch.import_card(clutch.export_card('agent:pair', d), 'agent:pair')), 'display, meta', 'imported again, it changes no capability');
+SELECT FROM clutch.import_card('{"tools": [{"name": "b"}]}', 'agent:pair');
+SELECT FROM clutch.import_card(jsonb_set(clutch.export_card('agent:pair', 'agent_json'), '{skills,0,triggers}', '["u"]'));
+SELECT is(pg_temp.pair(), 'skill:a 1.0.0 ["u"], tool:mcp, tool:b, skill:a 2.0.0, role:r, tool:b ^2', 'nor does a description that changes one of the versions');
+SELECT FROM clutch.import_card(clutch.export_card('agent:pair', 'agent_json') || '{"skills": []}');
+SELECT is(pg_temp.pair(), 'tool:mcp, tool:b, role:r, tool:b ^2', 'a skill that is not described any more goes with all its versions');
 
 -- an empty list of tools is a list
 SELECT FROM clutch.import_card('{"name": "zed", "version": "1.0.0", "description": "Has a skill", "skills": [{"id": "zip"}]}');
