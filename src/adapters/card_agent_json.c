@@ -26,12 +26,25 @@ static const char *const card_agent_json_notes[] = {"kept", "dropped", "entry", 
 static const char *const card_agent_json_skill[] = {"id", NULL};
 static const char *const card_agent_json_skill_description[] = {"/description", NULL};
 
+/* Does it have a member that only A2A cards have, perhaps one that lacks others? */
+static bool
+card_agent_json_is_for_a2a(const Json *raw)
+{
+	static const char *const members[] = {
+		"/supportedInterfaces", "/protocolVersion", "/preferredTransport", "/defaultInputModes", "/defaultOutputModes", NULL
+	};
+
+	for (const char *const *member = members; *member != NULL; member++)
+		if (json_get(raw, *member) != NULL)
+			return true;
+	return json_get_kind(raw, "/capabilities", JSON_OBJECT) != NULL;
+}
+
 static bool
 card_agent_json_handles(const Json *raw)
 {
 	return json_get_kind(raw, "/name", JSON_TEXT) != NULL && json_get_kind(raw, "/version", JSON_TEXT) != NULL &&
-		json_get_kind(raw, "/description", JSON_TEXT) != NULL && json_get(raw, "/supportedInterfaces") == NULL &&
-		json_get(raw, "/url") == NULL && json_get_kind(raw, "/capabilities", JSON_OBJECT) == NULL;
+		json_get_kind(raw, "/description", JSON_TEXT) != NULL && !card_agent_json_is_for_a2a(raw);
 }
 
 /* Makes a skill ID from the name of a legacy capability: parse_recipe becomes skill:parse-recipe. */

@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 63
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 65
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -85,6 +85,9 @@ SELECT is((SELECT count(*)::int FROM clutch.import_card('{"tools": []}', 'agent:
 SELECT FROM clutch.import_card('{"tools": [{"name": "zoom", "inputSchema": {"type": "object"}}]}', 'agent:zed');
 SELECT is((SELECT string_agg(change || ' ' || what, ', ') FROM clutch.import_card('{"tools": []}', 'agent:zed')), 'removed tools.zoom', 'a server that has no tool any more adds none, either');
 
+-- a URL makes no A2A card
+SELECT is(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "url": "https://x.example", "skills": [{"id": "a"}]}') -> 'meta', '{"agent_json": {"url": "https://x.example", "skills": {"a": {}}}}', 'an agent.json may have a URL');
+SELECT is(fixture.fault($$SELECT clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "url": "https://x.example", "protocolVersion": "0.3.0", "skills": []}')$$), 'KL015 NOT_HANDLED document', 'unless only A2A cards have what is beside it');
 -- schemas of tools; refusals
 SELECT is(clutch.schema_of('mcp.files.write_file.input') -> 'required', '["path"]', 'the schema of a tool is registered');
 SELECT is(fixture.fault($$SELECT clutch.card_of('{"tools": []}')$$), 'KL014 REQUIRED /agent_id', 'a list of tools does not say whose they are');
