@@ -3,7 +3,7 @@
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
 CREATE TABLE doc AS SELECT d ->> 'name' AS name, d ->> 'agent_id' AS agent_id, d ->> 'dialect' AS dialect, d -> 'raw' AS raw, i
 FROM jsonb_array_elements((:'cards'::jsonb) -> 'agents') WITH ORDINALITY AS t(d, i);
-SELECT plan((SELECT count(*)::int * 5 FROM doc) + 65
+SELECT plan((SELECT count(*)::int * 5 FROM doc) + 68
 	+ (SELECT sum(CASE WHEN m ? 'only' THEN 1 ELSE 2 END + (m ? 'native')::int)::int FROM jsonb_array_elements((:'cards'::jsonb) -> 'mapping') AS m));
 
 CREATE FUNCTION pg_temp.shown(got jsonb, expected jsonb) RETURNS text LANGUAGE sql AS
@@ -88,6 +88,11 @@ SELECT is((SELECT string_agg(change || ' ' || what, ', ') FROM clutch.import_car
 -- a URL makes no A2A card
 SELECT is(clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "url": "https://x.example", "skills": [{"id": "a"}]}') -> 'meta', '{"agent_json": {"url": "https://x.example", "skills": {"a": {}}}}', 'an agent.json may have a URL');
 SELECT is(fixture.fault($$SELECT clutch.card_of('{"name": "x", "version": "1.0.0", "description": "y", "url": "https://x.example", "protocolVersion": "0.3.0", "skills": []}')$$), 'KL015 NOT_HANDLED document', 'unless only A2A cards have what is beside it');
+-- beside the ID, a name is a text
+SELECT is(clutch.card_of(clutch.card_as(jsonb_build_object('agent_id', 'agent:z', 'display', jsonb_build_object('name', n)), 'map')) #>> '{display,name}', n, format('MAP takes a name of %s bytes beside an ID', octet_length(n)))
+FROM (VALUES (repeat('n', 300)), (E'A\nB')) AS v(n);
+SELECT is(fixture.fault(format('SELECT clutch.card_of(%L)', jsonb_build_object('name', repeat('n', 300), 'role', 'r'))), 'KL014 TOO_LONG /name', 'and of fewer without one');
+
 -- schemas of tools; refusals
 SELECT is(clutch.schema_of('mcp.files.write_file.input') -> 'required', '["path"]', 'the schema of a tool is registered');
 SELECT is(fixture.fault($$SELECT clutch.card_of('{"tools": []}')$$), 'KL014 REQUIRED /agent_id', 'a list of tools does not say whose they are');
