@@ -248,6 +248,7 @@ DECLARE
 	registered jsonb := clutch.register_or_lock(card);
 	changed jsonb;
 	s record;
+	version integer;
 	detail text;
 	hint text;
 BEGIN
@@ -277,14 +278,19 @@ BEGIN
 			 WHERE p.schema IS DISTINCT FROM c.schema ORDER BY n.payload_type LOOP
 		BEGIN
 			-- whether it is enforced is for operators to say
-			PERFORM clutch.register_schema(s.payload_type, s.schema, compatibility => 'none', enforce => coalesce(s.enforce, 'workflow'));
+			version := clutch.register_schema(s.payload_type, s.schema, compatibility => 'none', enforce => coalesce(s.enforce, 'workflow'));
 		EXCEPTION WHEN SQLSTATE 'KL011' THEN
 			-- tells which of the schemas in the document is meant
 			GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
 			RAISE EXCEPTION USING ERRCODE = 'KL011', MESSAGE = regexp_replace(SQLERRM, '^schema is', format('schema "%s" is', replace(s.payload_type, E'\\', E'\\\\'))),
 				DETAIL = detail, HINT = hint;
 		END;
-		IF s.payload_type <> s.plain AND s.registered IS NULL THEN
+		IF s.registered IS NULL AND version > 1 THEN
+			-- it has got the name while this import was waiting, and must not lose it
+			RAISE EXCEPTION USING ERRCODE = 'serialization_failure',
+				MESSAGE = format('another transaction has registered the schema "%s" at the same time', s.payload_type),
+				HINT = 'Import the description again.';
+		ELSIF s.payload_type <> s.plain AND s.registered IS NULL THEN
 			RAISE WARNING 'schema "%" is that of another agent; that of "%" is registered as "%"', s.plain, id, s.payload_type;
 		END IF;
 		RETURN QUERY SELECT id, CASE WHEN s.registered IS NULL THEN 'added' ELSE 'changed' END, 'schema ' || s.payload_type, s.registered, s.schema;
