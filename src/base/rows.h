@@ -342,9 +342,13 @@ extern void rows_end(RowScan *scan);
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * The same, but returns a column of the first row, or DT_NOEND if there is no
- * row.
+ * Does the text belong to the last page of an index whose first column is a text, and is it not
+ * there?  Then no transaction has inserted it.  Otherwise only a scan, which takes three times as
+ * long, can tell.  The table must be locked.
  */
+extern bool rows_end_lacks(StateIndex index, LOCKMODE lock, Slice text);
+
+/* The same as rows_look, but returns a column of the first row, or DT_NOEND if there is no row. */
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
@@ -484,10 +488,7 @@ extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *k
 /* Deletes a locked row. */
 extern void rows_delete(StateTable table, ItemPointer tid);
 
-/*
- * Deletes a row that is not locked, without waiting.  Returns false if another transaction holds
- * it or has deleted it.
- */
+/* The same for a row that is not locked: returns false if another transaction holds or has deleted it. */
 extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
 
 /*
