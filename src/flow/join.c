@@ -7,15 +7,46 @@
  */
 #include "clutch.h"
 
+#include "access/transam.h"
 #include "flow/children.h"
 #include "flow/join.h"
 #include "flow/move.h"
+#include "miscadmin.h"
+#include "task/task_row.h"
 
 void
 join_begin(Task *child, const Task *parent)
 {
 	if (child->join == JOIN_NONE && parent != NULL && parent->depth == 0)
 		child->join = parent->join;
+}
+
+/*
+ * A child that another transaction is ending counts as over here, because that
+ * transaction may have seen that the parent was over.
+ */
+void
+join_revived(const Task *parent)
+{
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_DIRTY, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, parent->task_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Consequence join = {CONSEQUENCE_JOIN, parent->depth, parent->task_id};
+
+		CHECK_FOR_INTERRUPTS();
+		if (rows_is_null(&scan, Anum_task_join_count) ||
+			(!TransactionIdIsValid(rows_in_doubt(&scan)) &&
+			 !task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)))))
+			continue;
+		join.amount = rows_int4(&scan, Anum_task_join_count);
+		join.seq = rows_int8(&scan, Anum_task_request_seq);
+		agenda_add(&join);
+	}
+	rows_end(&scan);
 }
 
 /* ----------------------------------------------------------------- telling */

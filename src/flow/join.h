@@ -25,6 +25,12 @@
 extern void join_begin(Task *child, const Task *parent);
 
 /*
+ * Adds a consequence for the children of a revived parent that are over: while
+ * the parent was over itself, it was not told.
+ */
+extern void join_revived(const Task *parent);
+
+/*
  * Handles CONSEQUENCE_JOIN.  Returns false if a task is busy, so that it must
  * be tried again later.
  */

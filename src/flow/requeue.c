@@ -14,6 +14,7 @@
 #include "flow/children.h"
 #include "flow/dependency.h"
 #include "flow/ending.h"
+#include "flow/join.h"
 #include "flow/lift.h"
 #include "flow/move.h"
 #include "flow/requeue.h"
@@ -194,5 +195,6 @@ requeue_revive(Task *task, Slice by_agent)
 	receipt = requeue_begin_again(task, MOVE_RETRIED, by_agent, task->from_agent, event,
 								  document_end(&b));
 	lift_revived(task);
+	join_revived(task);
 	return receipt;
 }

@@ -1,7 +1,7 @@
 -- A parent is told when the children that it waits for are over.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(18);
+SELECT plan(22);
 
 SELECT fixture.task('task:p', orders => '{"join": "all"}') \g /dev/null
 SELECT fixture.taken('agent:ken', 1) \g /dev/null
@@ -37,6 +37,25 @@ SELECT fixture.task('task:s'), fixture.task('task:s1', 'task:s', '{"join": "any"
 SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.fail('agent:lois', 'task:s1', 'E', 'e', false), clutch.fail('agent:lois', 'task:s2', 'E', 'e', false) \g /dev/null
 SELECT is((SELECT m ->> 'met' FROM fixture.moves('task:s', 'joined') m), 'false', 'a parent that waits for any child is told when none is left');
+
+-- a parent is not told while it is over, but when it is revived
+SELECT fixture.task('task:v', orders => '{"join": "all"}') \g /dev/null
+SELECT fixture.task('task:v' || n, 'task:v', whom => 'agent:lois') FROM generate_series(1, 2) n \g /dev/null
+SELECT fixture.taken('agent:ken'), fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.fail('agent:ken', 'task:v', 'E', 'e', false) \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:v1') \g /dev/null
+SELECT clutch.retry('task:v') \g /dev/null
+SELECT is((SELECT count(*) FROM fixture.moves('task:v', 'joined')), 0::bigint, 'a revived parent is not told while a child is open');
+SELECT clutch.cancel('task:v') \g /dev/null
+SELECT clutch.retry('task:v') \g /dev/null
+SELECT is((SELECT m - 'children' FROM fixture.moves('task:v', 'joined') m), '{"state": "joined", "join": "all", "met": false, "completed": 1, "failed": 1, "open": 0}', 'a revived parent is told of the children that have ended while it was over');
+SELECT fixture.task('task:v3', 'task:v', whom => 'agent:lois') \g /dev/null
+SELECT clutch.cancel('task:v') \g /dev/null
+SELECT clutch.retry('task:v'), clutch.retry('task:v3') \g /dev/null
+SELECT is((SELECT count(*) FROM fixture.moves('task:v', 'joined')), 1::bigint, 'but not of a child that is revived with it');
+SELECT fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:v3') \g /dev/null
+SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:v', 'joined') m), '1 1', 'before that one has ended');
 
 -- each of many children that end reads only a few others (counted by what the index fetched)
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null
