@@ -9,6 +9,7 @@
 
 #include "base/document.h"
 #include "base/rows.h"
+#include "base/savepoint.h"
 #include "ledger/excuse.h"
 #include "ledger/leaf.h"
 #include "miscadmin.h"
@@ -20,17 +21,23 @@
 #include "store/redaction.h"
 #include "task/task.h"
 
+pg_noreturn static void
+redact_refuse_missing(int64 seq)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errproblem("seq", "EVENT_NOT_FOUND"),
+			 errmsg("event " INT64_FORMAT " does not exist", seq),
+			 errhint("Pass the seq of a row of clutch.events.")));
+}
+
 static void
 redact_read_event(int64 seq, Envelope *envelope, TimestampTz *received_at)
 {
 	Jsonb	   *document = event_read_received(seq, ROWS_LATEST, received_at, NULL);
 
 	if (document == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errproblem("seq", "EVENT_NOT_FOUND"),
-				 errmsg("event " INT64_FORMAT " does not exist", seq),
-				 errhint("Pass the seq of a row of clutch.events.")));
+		redact_refuse_missing(seq);
 	envelope_read_admitted(document, envelope, problem_list_admitted());
 	if (message_type_is_agent(envelope->type))
 		ereport(ERROR,
@@ -106,31 +113,40 @@ redact_append_audit(int64 seq, const Envelope *envelope, const MerkleHash *was, 
 	(void) audit_append(AUDIT_REDACTED, document_end(&b));
 }
 
-/* Waiting is over soon; the server's own error would not say what to do. */
+typedef struct Replacement
+{
+	int64		seq;
+	Jsonb	   *redacted;
+} Replacement;
+
+static void
+redact_replace_now(void *arg)
+{
+	const Replacement *replacement = arg;
+
+	erasure_replace(replacement->seq, replacement->redacted);
+}
+
+/*
+ * Waiting is over soon; the server's own error would not say what to do.  If the
+ * event could not be replaced, it may have been pruned since it was read.
+ */
 static void
 redact_replace(int64 seq, Jsonb *redacted)
 {
-	MemoryContext context = CurrentMemoryContext;
+	Replacement replacement = {seq, redacted};
+	ErrorData  *error = savepoint_run(redact_replace_now, &replacement);
 
-	PG_TRY();
-	{
-		erasure_replace(seq, redacted);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
-			PG_RE_THROW();
-		FlushErrorState();
+	if (error == NULL)
+		return;
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("event " INT64_FORMAT " is locked by an open transaction", seq),
 				 errhint("Call the function again when that transaction has ended.")));
-	}
-	PG_END_TRY();
+	if (error->sqlerrcode == ERRCODE_T_R_SERIALIZATION_FAILURE && event_read(seq, ROWS_LATEST) == NULL)
+		redact_refuse_missing(seq);
+	ReThrowError(error);
 }
 
 bool
