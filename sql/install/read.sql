@@ -265,10 +265,11 @@ DECLARE
 	nodes text;
 	edges text;
 BEGIN
-	IF format IS NULL THEN
+	-- run_id as well: the query below would be the CONTEXT of the error
+	IF run_id IS NULL OR format IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
-			MESSAGE = 'argument "format" must not be null',
-			DETAIL = '[{"argument": "format", "code": "NULL_VALUE"}]';
+			MESSAGE = format('argument "%s" must not be null', CASE WHEN run_id IS NULL THEN 'run_id' ELSE 'format' END),
+			DETAIL = format('[{"argument": "%s", "code": "NULL_VALUE"}]', CASE WHEN run_id IS NULL THEN 'run_id' ELSE 'format' END);
 	ELSIF format NOT IN ('mermaid', 'dot') THEN
 		RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 			MESSAGE = format('invalid graph format "%s"', format),

@@ -1,7 +1,7 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
 \ir ../fixtures/tap.sql
-SELECT plan(46);
+SELECT plan(47);
 
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
@@ -80,6 +80,13 @@ SELECT is((SELECT string_agg((regexp_match(line, 'task:g[0-9]'))[1], ' ') FROM r
 	'siblings are in the order of the tree, whatever the collation makes of their ids');
 SELECT throws_ok($$SELECT clutch.run_graph('run:up', 'svg')$$, '22023', NULL, 'an unknown format is refused');
 SELECT throws_ok($$SELECT clutch.run_graph('run:up', NULL)$$, '22004', NULL, 'and so is NULL');
+CREATE FUNCTION pg_temp.refused_run(OUT message text, OUT context text) LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM clutch.run_graph(NULL);
+EXCEPTION WHEN null_value_not_allowed THEN
+	GET STACKED DIAGNOSTICS message = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
+END $$;
+SELECT is(message || (context ~ 'tree_nodes'), 'argument "run_id" must not be nullfalse', 'a run that is NULL is refused without showing the query') FROM pg_temp.refused_run();
 SELECT is(clutch.run_graph('run:none'), 'graph TD', 'the graph of an unknown run is empty');
 -- ids that would end a label, begin a tag or another statement
 SELECT pg_temp.ask(id, run => 'run:hostile') FROM unnest(ARRAY['a"]; b["', 'a\', 'a\"', '<script>alert(1)</script>', '"); DROP TABLE x; --', 'é 日本', '&quot;', 'end', '`x`', '%s %I', 'x]', '}']) AS id \g /dev/null
