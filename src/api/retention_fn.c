@@ -52,13 +52,15 @@ notice_kept(const PruneReport *report)
 				 errhint("Let it read, run SELECT clutch.unsubscribe(name), or let a superuser set clutch.prune_unread to on.")));
 	if (report->referenced > 0)
 		ereport(NOTICE,
-				(errmsg("%d runs or messages stay in the log because rows of other tables refer to them",
-						report->referenced),
+				(errmsg_plural("%d run or message stays in the log because rows of other tables refer to it",
+							   "%d runs or messages stay in the log because rows of other tables refer to them",
+							   report->referenced, report->referenced),
 				 errhint("Delete those rows, or add ON DELETE CASCADE to the foreign key.")));
 	if (report->locked > 0)
 		ereport(NOTICE,
-				(errmsg("at least %d runs or messages stay in the log because an open transaction has locked them, or a row or table that refers to them",
-						report->locked),
+				(errmsg_plural("at least %d run or message stays in the log because an open transaction has locked it, or a row or table that refers to it",
+							   "at least %d runs or messages stay in the log because an open transaction has locked them, or a row or table that refers to them",
+							   report->locked, report->locked),
 				 errhint("Call the function again when that transaction has ended.")));
 }
 
