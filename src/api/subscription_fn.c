@@ -13,6 +13,7 @@
 #include "feed/start.h"
 #include "feed/subscription.h"
 #include "flow/sight.h"
+#include "miscadmin.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
 #include "store/event.h"
@@ -87,6 +88,7 @@ result_put_event(FunctionCallInfo fcinfo, MemoryContext event_context, int64 seq
 	bool		nulls[NUM_READ_COLUMNS] = {0};
 	RowScan		scan;
 
+	CHECK_FOR_INTERRUPTS();
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_SEQ, ROWS_ACTIVE, AccessShareLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
 	rows_start(&scan);

@@ -1,6 +1,6 @@
 -- What documents cost that are within all limits: neither much memory, nor a time that grows with the square of their size.
 \ir ../fixtures/tap.sql
-SELECT plan(26);
+SELECT plan(27);
 
 -- the most memory that this backend has ever had; of Linux, as that of 023_artifacts.pl
 CREATE FUNCTION pg_temp.peak_mb() RETURNS int LANGUAGE sql VOLATILE AS
@@ -130,6 +130,7 @@ CREATE TABLE asked AS SELECT clutch.envelope('task.request', 'agent:a', payload 
 SELECT clutch.route(envelope) FROM asked \g /dev/null
 CREATE TABLE long AS SELECT clutch.envelope('chat.message', 'agent:a', payload => jsonb_build_object('text', repeat('x ', 16000000))) AS envelope;
 CREATE TABLE told AS SELECT jsonb_build_object('text', '{"token": "x", "list": [' || repeat('{"a": "b"}, ', 5000000) || '1]}') AS document;
+SELECT count(clutch.send(clutch.envelope('chat.message', 'agent:a', '{agent:b}', jsonb_build_object('text', repeat('x', 50000)), run_id => 'run:told'))) FROM generate_series(1, 4000) \g /dev/null
 SET clutch.max_envelope_bytes = '100MB';
 SET statement_timeout = '100s';
 
@@ -138,7 +139,8 @@ FROM (VALUES (1, 'the search for differences', 'SELECT clutch.outbound(envelope,
 	(2, 'writing a card that no agent could have', 'SELECT clutch.card_as(card, ''map'') FROM crowd'),
 	(3, 'the search for words', 'SELECT clutch.route(envelope) FROM asked'),
 	(4, 'writing a text for a prompt', 'SELECT clutch.render(envelope) FROM long'),
-	(5, 'the search for credentials', 'SELECT dropped FROM told, clutch.drop_credentials(document)')) AS l(no, name, statement), LATERAL pg_temp.spent(l.statement) AS s;
+	(5, 'the search for credentials', 'SELECT dropped FROM told, clutch.drop_credentials(document)'),
+	(6, 'reading many events', 'SELECT count(*) FROM clutch.read_from(''beginning'', ''{"run_id": "run:told"}'', 4000)')) AS l(no, name, statement), LATERAL pg_temp.spent(l.statement) AS s;
 SELECT format('SET statement_timeout = %s', greatest(whole / 10, 1)), format('UPDATE loop SET (ms, said) = (SELECT * FROM pg_temp.spent(statement)) WHERE no = %s', no) FROM loop ORDER BY no \gexec
 RESET statement_timeout;
 SELECT ok(said_whole !~ '^[0-9A-Z]{5} ' AND said LIKE '57014 %' AND ms < whole / 5, format('%s can be cancelled (%s of %s ms)', name, ms, whole)) FROM loop ORDER BY no;
