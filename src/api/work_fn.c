@@ -341,7 +341,7 @@ revive(Task *task, Slice by_agent, const char *argument)
 {
 	Receipt		receipt = requeue_revive(task, by_agent);
 
-	open_work_add_request(receipt.task_id, receipt.seq, argument);
+	open_work_take_over(receipt.task_id, receipt.seq, argument);
 	traffic_add_command(true);
 	return receipt;
 }

@@ -149,8 +149,8 @@ open_work_insert(Oid role, QuotaKind kind, Slice task_id, int64 seq)
 }
 
 /*
- * Removes rows from an earlier life of the task, which was over and is being
- * retried.
+ * Removes rows from an earlier life of the task, which is over and has been
+ * pruned, or is being revived.
  */
 static void
 open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
@@ -168,6 +168,30 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
 	}
 	rows_end(&scan);
+}
+
+/* Removes the request of the task from the rows of all roles. */
+static void
+open_work_remove_request(Slice task_id)
+{
+	Oid			role = InvalidOid;
+	bool		found;
+
+	do
+	{
+		bool		isnull;
+		RowScan		scan;
+
+		rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_LATEST, RowExclusiveLock);
+		rows_key_oid(&scan, 1, BTGreaterStrategyNumber, role);
+		rows_start(&scan);
+		found = rows_next(&scan);
+		if (found)
+			role = DatumGetObjectId(rows_datum(&scan, Anum_open_work_grantee, &isnull));
+		rows_end(&scan);
+		if (found)
+			open_work_remove_task(role, QUOTA_OPEN_REQUESTS, task_id);
+	} while (found);
 }
 
 /*
@@ -194,6 +218,13 @@ void
 open_work_add_request(Slice task_id, int64 seq, const char *place)
 {
 	open_work_add(QUOTA_OPEN_REQUESTS, task_id, seq, place);
+}
+
+void
+open_work_take_over(Slice task_id, int64 seq, const char *place)
+{
+	open_work_remove_request(task_id);
+	open_work_add_request(task_id, seq, place);
 }
 
 void

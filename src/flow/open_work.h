@@ -26,10 +26,16 @@
 #include "trust/quota.h"
 
 /*
- * Records that the current role has requested the task by the event seq, or
- * has retried it.  Raises KL013 if it has too many open requests.
+ * Records that the current role has requested the task by the event seq.
+ * Raises KL013 if it has too many open requests.
  */
 extern void open_work_add_request(Slice task_id, int64 seq, const char *place);
+
+/*
+ * The same if it has revived the task, which does not count for the role any
+ * more that has requested it, or has revived it before.
+ */
+extern void open_work_take_over(Slice task_id, int64 seq, const char *place);
 
 /*
  * Records that the current role has stored a step of the task.  Raises KL013

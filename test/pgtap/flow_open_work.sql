@@ -1,7 +1,7 @@
 -- The open requests of roles: what a rebuild, a prune, a tick and the end of a role
 -- make of them.
 \ir ../fixtures/tap.sql
-SELECT plan(14);
+SELECT plan(16);
 
 CREATE ROLE clutch_test_app;
 CREATE ROLE clutch_test_gone;
@@ -25,7 +25,14 @@ SET ROLE clutch_test_app;
 SELECT clutch.retry('task:1') \g /dev/null
 SELECT is(pg_temp.used(), 5::bigint, 'a task that is begun again counts once');
 SELECT clutch.cancel('task:1') \g /dev/null
+SET ROLE clutch_test_gone;
+SELECT clutch.retry('task:2') \g /dev/null
 RESET ROLE;
+SELECT is(pg_temp.used() || ' ' || pg_temp.used('clutch_test_gone'), '4 1', 'a task that another role begins again counts for that role');
+SELECT clutch.cancel('task:2') \g /dev/null
+SELECT clutch.retry('task:2') \g /dev/null
+SELECT is(pg_temp.used() || ' ' || pg_temp.used('clutch_test_gone'), '4 0', 'and for nobody if it is an operator');
+SELECT clutch.cancel('task:2') \g /dev/null
 SELECT is(fixture.rebuilt(), 'the same', 'the log is replayed');
 SELECT is(pg_temp.used(), 4::bigint, 'and four are open');
 
