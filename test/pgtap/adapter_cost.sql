@@ -64,6 +64,7 @@ SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agent
 	'%the agent would be in more groups than the limit%', 'many scopes are refused');
 SELECT throws_like(format('SELECT clutch.card_of(%L)', jsonb_build_object('agentId', 'p', 'role', 'r', 'scopes', pg_temp.names(64))),
 	'%the agent would be in more groups than the limit of 64 (setting clutch.max_list)', 'as one too many is');
+SET statement_timeout = '100s';
 
 -- ------------------------------------------------------ words of the rules
 -- nine rules as large as a rule can be, of 4.5 million words: what they take does not depend on how often a word occurs
