@@ -185,14 +185,24 @@ workers_in('one three', 'as before');
 unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
 
 # After a restart, a worker looks for the extension in each database, and makes room for the next.
-$node->safe_psql('postgres', "CREATE DATABASE without$_") foreach 1 .. 7;
+$node->safe_psql('postgres', "DROP DATABASE $_") foreach qw(one three);
+$node->safe_psql('postgres', "CREATE DATABASE without$_") foreach 1 .. 20;
+$node->safe_psql('postgres', 'CREATE DATABASE last');
+$node->safe_psql('last', 'CREATE EXTENSION clutch');
+workers_in('last', 'before a restart with many databases');
 $log = -s $node->logfile;
-$node->restart;
-workers_in('one three', 'after a restart with many databases');
+$node->append_conf('postgresql.conf', "max_worker_processes = 4\n");
+# the interval between two workers of a database need not pass for that
+foreach my $round (1 .. 5)
+{
+	$node->restart;
+	workers_in('last', "restart $round with many databases");
+	is($node->safe_psql('postgres', q{SELECT w.backend_start - l.backend_start < '5 s' FROM pg_stat_activity l, pg_stat_activity w
+		WHERE l.backend_type = 'clutch launcher' AND w.backend_type = 'clutch worker'}), 't', "restart $round: as soon as there is room for it");
+}
 # long enough for the launcher to look again, several times
 sleep 20;
 unlike(slurp_file($node->logfile, $log), qr/no background worker is left/, 'no worker is lacking where none is needed');
-$node->safe_psql('postgres', "DROP DATABASE without$_") foreach 1 .. 7;
 $node->stop;
 
 # A database that has become a template has no worker, however quickly the last one leaves: here, before the launcher,
