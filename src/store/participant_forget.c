@@ -89,30 +89,37 @@ participant_run_is_gone(Slice run_id, TransactionId *founder)
 }
 
 /*
- * Deletes all rows of a run if it is not in the log, and returns whether there
- * were any.  Those of a transaction that has founded it since the scan began are
- * not seen here.  spares_ours leaves those that our transaction has written.
+ * Deletes all rows of a run if it is not in the log, and returns whether it has
+ * deleted any.  Those of a transaction that is founding it are left alone.
+ * spares_ours leaves those that our transaction has written.  If another
+ * transaction is deleting a row, *founder is set to it: it may be about to found
+ * the run, and if it rolls back, the row is there again.
  */
 static bool
 participant_delete_gone(Slice run_id, bool spares_ours, TransactionId *founder)
 {
+	TransactionId deleter = InvalidTransactionId;
 	bool		is_gone = false;
 	RowScan		scan;
 
 	*founder = InvalidTransactionId;
-	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_LATEST, RowExclusiveLock);
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	while (rows_next(&scan) && (is_gone || participant_run_is_gone(run_id, founder)))
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
-		if (spares_ours && rows_is_ours(&scan))
+		if (rows_is_being_inserted(&scan) || (spares_ours && rows_is_ours(&scan)))
 			continue;
-		(void) rows_delete_if_free(TABLE_PARTICIPANT, &tid);
-		is_gone = true;
+		if (rows_is_being_deleted(&scan))
+			deleter = rows_in_doubt(&scan);
+		else if (rows_delete_if_free(TABLE_PARTICIPANT, &tid))
+			is_gone = true;
 	}
 	rows_end(&scan);
+	if (TransactionIdIsValid(deleter))
+		*founder = deleter;
 	return is_gone;
 }
 
