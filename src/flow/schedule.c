@@ -11,6 +11,7 @@
 #include "base/column.h"
 #include "base/guard.h"
 #include "base/savepoint.h"
+#include "base/transaction.h"
 #include "common/pg_prng.h"
 #include "flow/schedule_part.h"
 #include "miscadmin.h"
@@ -359,6 +360,23 @@ schedule_list(StrategyNumber comparison, TimestampTz now)
 /* Another process may have read the clock a moment later. */
 #define FROM_THE_FUTURE	USECS_PER_SEC
 
+/* the time of the last look at the next times; at first, and if it is to be repeated, any time is earlier */
+static TimestampTz looked_at = DT_NOEND;
+static bool brought_back = false;	/* has this transaction changed any? */
+
+static void
+schedule_look_again(void)
+{
+	if (brought_back)
+		looked_at = DT_NOEND;
+}
+
+static void
+schedule_forget_look(void)
+{
+	brought_back = false;
+}
+
 static void
 schedule_find_next(void *arg)
 {
@@ -389,9 +407,11 @@ schedule_is_ahead(const Schedule *s, TimestampTz now, TimestampTz *next)
 static bool
 schedule_bring_back(List *to_come, TimestampTz now)
 {
+	static TransactionWatch watch = {.rolled_back = schedule_look_again, .ended = schedule_forget_look};
 	bool		is_done = true;
 	ListCell   *cell;
 
+	transaction_watch(&watch);
 	foreach(cell, to_come)
 	{
 		const Schedule *seen = lfirst(cell);
@@ -407,6 +427,7 @@ schedule_bring_back(List *to_come, TimestampTz now)
 		{
 			s.next_at = next;
 			schedule_write_row(&s, false);
+			brought_back = true;
 			notify_due(next);
 		}
 	}
@@ -421,10 +442,9 @@ schedule_bring_back(List *to_come, TimestampTz now)
 static void
 schedule_watch_clock(TimestampTz now)
 {
-	static TimestampTz looked_at = DT_NOEND;
 	bool		was_set_back = now < looked_at;
 
-	/* if this fails, it is repeated */
+	/* if this fails, or is rolled back later, it is repeated */
 	looked_at = DT_NOEND;
 	if (!was_set_back || schedule_bring_back(schedule_list(BTGreaterStrategyNumber, now), now))
 		looked_at = now;

@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(120);
+SELECT plan(123);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -278,5 +278,13 @@ SELECT pg_temp.at('2031-03-02 01:25') \g /dev/null
 SELECT is(pg_temp.sent(), '0', 'it is wrong again, for one tick');
 SELECT is((SELECT string_agg(name || ' ' || next_at || ' ' || last_at, ', ' ORDER BY name) FROM clutch.schedules WHERE name = 'before'),
 	'before 2031-03-02 01:30:00+00 2031-03-02 01:20:00+00', 'although that has sent only what was due');
+SELECT pg_temp.at('2036-01-01 00:05'), clutch.tick() \g /dev/null
+SELECT pg_temp.at('2031-03-02 01:35') \g /dev/null
+\set ON_ERROR_STOP off
+SELECT clutch.tick(), 1 / (random() * 0)::int;
+\set ON_ERROR_STOP on
+SELECT is(:'LAST_ERROR_SQLSTATE'::text, '22012', 'the tick that sees that it is set back is rolled back');
+SELECT is(pg_temp.sent(), '0', 'so the next one looks again');
+SELECT is((SELECT next_at FROM clutch.schedules WHERE name = 'before'), '2031-03-02 01:40', 'and finds the next time anew');
 
 SELECT * FROM finish();
