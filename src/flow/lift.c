@@ -107,18 +107,26 @@ lift_task(Task *task, int priority, Slice because)
 	lift_awaited(task);
 }
 
+/*
+ * A waiter whose request is not committed looks for this task when it commits,
+ * but it may be about to, or be prepared.  So it is looked at again when that
+ * has been decided.
+ */
 void
 lift_for_waiters(Task *task)
 {
 	Task	   *most = NULL;
 	ListCell   *cell;
 
-	foreach(cell, edge_list_waiters(task->task_id, ROWS_LATEST))
+	foreach(cell, edge_list_waiters(task->task_id, ROWS_DIRTY))
 	{
-		Task	   *waiter = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+		Slice		id = *(Slice *) lfirst(cell);
+		Task	   *waiter = task_look(id, ROWS_LATEST);
 
-		if (waiter != NULL && !task_status_is_over(waiter->status) &&
-			(most == NULL || waiter->priority > most->priority))
+		if (waiter == NULL)
+			agenda_add_task(CONSEQUENCE_DEPENDENT, task->depth, id);
+		else if (!task_status_is_over(waiter->status) &&
+				 (most == NULL || waiter->priority > most->priority))
 			most = waiter;
 	}
 	if (most != NULL && lift_is_less_urgent(task, most->priority))

@@ -1,7 +1,7 @@
 -- What a more urgent task waits for becomes as urgent.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(20);
+SELECT plan(23);
 
 SELECT fixture.task('task:l1', orders => '{"priority": 1}'), fixture.task('task:l2', orders => fixture.after('task:l1') || '{"priority": 0}'), fixture.task('task:l3'),
 	fixture.task('task:l4', orders => fixture.after('task:l2') || '{"priority": 4}') \g /dev/null
@@ -65,6 +65,16 @@ SELECT is((SELECT string_agg(priority::text, ' ' ORDER BY task_id) FROM clutch.t
 	'a child that is revived while its parent is suspended is lifted like the others');
 SELECT fixture.task('task:p1', 'task:p', '{"priority": 0}'), fixture.task('task:p', orders => fixture.after('task:p1') || '{"priority": 4}') \g /dev/null
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:p1'), 4::smallint, 'a child is lifted if its parent has named it as a task that it waits for');
+-- a task that is requested while a more urgent one that waits for it is prepared
+BEGIN;
+SELECT fixture.task('task:q2', orders => fixture.after('task:q1') || '{"priority": 4}') \g /dev/null
+PREPARE TRANSACTION 'clutch_test_lift';
+SELECT fixture.task('task:q1', orders => '{"priority": 0}'), clutch.tick() \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:q1'), 0::smallint, 'whether anything waits for a task is not known before that is committed');
+COMMIT PREPARED 'clutch_test_lift';
+SELECT clutch.tick() \g /dev/null
+SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:q1'), 4::smallint, 'and then the task is lifted');
+SELECT is((SELECT count(*) FROM clutch.consequence), 0::bigint, 'which leaves nothing behind');
 SELECT is(fixture.rebuilt(), 'the same', 'rebuild finds the same');
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
