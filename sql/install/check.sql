@@ -245,14 +245,23 @@ JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
 JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'r'
 UNION ALL
--- ALTER EXTENSION ... DROP TABLE takes a table off this list, and ADD TABLE does not put it back.
+-- ALTER EXTENSION ... DROP TABLE takes a table off this list, and ADD TABLE does not put it back.  dump.sql has the same
+-- conditions: what the extension creates itself, or what belongs to a role that is gone, must not be restored.
 SELECT 'NOT_DUMPED', pg_catalog.format('pg_dump leaves out the rows of %s', c.oid::regclass) COLLATE "default",
-	   pg_catalog.format('UPDATE pg_catalog.pg_extension SET extconfig = extconfig || %L::regclass::oid, extcondition = extcondition || ''''::text WHERE extname = ''clutch'';',
-			c.oid::regclass) COLLATE "default"
+	   pg_catalog.format('UPDATE pg_catalog.pg_extension SET extconfig = extconfig || %L::regclass::oid, extcondition = extcondition || %L::text WHERE extname = ''clutch'';',
+			c.oid::regclass,
+			CASE WHEN c.relname = 'quota' THEN
+					'WHERE grantee::pg_catalog.oid OPERATOR(pg_catalog.=) 0 OR EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
+				 WHEN c.relname = ANY ('{principal,privilege,open_work,traffic}') THEN 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)'
+				 WHEN c.relname = ANY ('{subscription,subscription_position,schedule,artifact_upload,artifact_owner}') THEN
+					'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) owner)'
+				 WHEN c.relname = ANY ('{payload_type,adapter}') THEN 'WHERE NOT builtin'
+				 WHEN c.relname = 'quota_refusal' THEN 'WHERE false'
+				 ELSE '' END) COLLATE "default"
 FROM pg_catalog.pg_extension e
 JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_extension'::regclass AND d.refobjid = e.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e'
 JOIN pg_catalog.pg_class c ON c.oid = d.objid AND c.relkind IN ('r', 'S')
-WHERE e.extname = 'clutch' AND c.relname <> 'copy_begun' AND c.oid <> ALL (e.extconfig)
+WHERE e.extname = 'clutch' AND c.relname <> 'copy_begun' AND c.oid <> ALL (coalesce(e.extconfig, '{}'))
 UNION ALL
 SELECT 'COLUMN_ADDED', pg_catalog.format('clutch.events has the additional column %I, so nothing can be sent', a.attname) COLLATE "default",
 	   pg_catalog.format('ALTER TABLE clutch.events DROP COLUMN %I; keep your own data in a table of your own.', a.attname) COLLATE "default"
@@ -289,7 +298,7 @@ SELECT 'CONSTRAINT_ADDED', pg_catalog.format('the unique index %s of %s makes cl
 FROM pg_catalog.pg_index x
 JOIN pg_catalog.pg_class i ON i.oid = x.indexrelid
 WHERE i.relnamespace = 'clutch'::regnamespace AND x.indisunique AND x.indexprs IS NULL
-  AND coalesce(pg_catalog.pg_get_expr(x.indpred, x.indrelid) ~ '^[(][a-z_]+ IS NOT NULL[)]$', true)
+  AND coalesce(pg_catalog.pg_get_expr(x.indpred, x.indrelid) ~ '^[(]"?[a-z_]+"? IS NOT NULL[)]$', true)
   AND pg_catalog.obj_description(x.indrelid, 'pg_class') LIKE 'state: %' AND x.indrelid <> 'clutch.group_member'::regclass
   AND i.relname NOT IN ('agent_heartbeat_key', 'agent_slot_key')
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = x.indexrelid)

@@ -1,7 +1,7 @@
 -- What clutch.check() finds in the catalog and about roles that are gone, and
 -- that the statements which it hints at repair it.
 \ir ../fixtures/tap.sql
-SELECT plan(57);
+SELECT plan(61);
 SET clutch.allow_ddl = on;
 SELECT clutch.tick() \g /dev/null
 
@@ -131,6 +131,22 @@ ALTER EXTENSION clutch DROP TABLE clutch.pause;
 ALTER EXTENSION clutch ADD TABLE clutch.pause;
 SELECT is((SELECT string_agg(code || ': ' || detail, ' ') FROM clutch.check()), 'NOT_DUMPED: pg_dump leaves out the rows of clutch.pause', 'a table that is no longer dumped');
 SELECT is(pg_temp.mend(), 'sound', 'the hint repairs it');
+CREATE TEMP TABLE dumped AS SELECT c.* FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS c(relation, condition) WHERE e.extname = 'clutch';
+DO $$
+DECLARE
+	member record;
+BEGIN
+	FOR member IN SELECT relation::regclass AS name, CASE relkind WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END AS kind FROM dumped JOIN pg_class c ON c.oid = relation LOOP
+		EXECUTE format('ALTER EXTENSION clutch DROP %s %s', member.kind, member.name);
+		EXECUTE format('ALTER EXTENSION clutch ADD %s %s', member.kind, member.name);
+	END LOOP;
+END $$;
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'NOT_DUMPED'), (SELECT count(*) FROM dumped), 'nothing is dumped any more');
+SELECT is(pg_temp.mend(), 'sound', 'the hints repair that, too');
+SELECT is((SELECT string_agg(format('%s %s', d.relation::regclass, c.condition), ', ' ORDER BY d.relation)
+	FROM dumped d LEFT JOIN (SELECT c.* FROM pg_extension e, unnest(e.extconfig, e.extcondition) AS c(relation, condition) WHERE e.extname = 'clutch') AS c ON c.relation = d.relation
+	WHERE c.condition IS DISTINCT FROM d.condition), NULL, 'and leave out the same rows as before, which a restore would refuse');
+DROP TABLE dumped;
 
 -- ------------------------------------------------------------------ columns
 ALTER TABLE clutch.events ADD COLUMN "My note" text;
@@ -183,6 +199,9 @@ SELECT is(pg_temp.mend(), 'sound', 'the hints remove them');
 SELECT lives_ok($$ SELECT fixture.ask('indexed') $$, 'then it is');
 SET quote_all_identifiers = on;
 SELECT is_empty('SELECT * FROM clutch.check()', 'nor are indexes in the way, with or without quotes around the names of their columns');
+CREATE UNIQUE INDEX once_ended ON clutch.task (request_seq) WHERE result_seq IS NOT NULL;
+SELECT is(pg_temp.codes(), 'CONSTRAINT_ADDED', 'a unique one is, also with quotes');
+DROP INDEX clutch.once_ended;
 RESET quote_all_identifiers;
 DROP INDEX clutch.plain, clutch.of_log, clutch.of_endpoints, clutch.once_member;
 DROP TRIGGER mine ON clutch.events;
