@@ -209,8 +209,9 @@ BEGIN
 			  SELECT true, r.n, r.n, r.value
 			  FROM (SELECT o.value, o.n, row_number() OVER (PARTITION BY o.value ->> 'id' ORDER BY o.n) AS version
 					FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n)) AS r
-			  WHERE r.value ->> 'id' !~ ids
-					OR (r.version > 1 AND jsonb_path_exists(described -> 'capabilities', '$[*].id ? (@ == $id)', jsonb_build_object('id', r.value -> 'id')))) AS c));
+			  -- the first version of what is described is above
+			  WHERE CASE WHEN described -> 'capabilities' @> jsonb_build_array(jsonb_build_object('id', r.value -> 'id'))
+				THEN r.version > 1 ELSE r.value ->> 'id' !~ ids END) AS c));
 	IF dialect <> 'agent_json' THEN
 		RETURN merged;
 	END IF;

@@ -279,6 +279,8 @@ SELECT FROM clutch.import_card(clutch.export_card('agent:oli', 'map'), 'agent:ol
 SELECT is(pg_temp.oli(), was, 'and keeps the other one in an import') FROM oli;
 SELECT FROM clutch.import_card(clutch.export_card('agent:oli', 'map') || '{"role": "c"}', 'agent:oli', 'map');
 SELECT is(pg_temp.oli(), '[{"id": "role:c"}, {"id": "role:axb"}, {"id": "skill:s"}, "group:role:c", "group:scope:x", "group:role:c@x", "group:role:axb", "group:role:axb@x"]', 'also if the first one is replaced');
+SELECT FROM clutch.import_card(clutch.export_card('agent:oli', 'map') || '{"role": "axb"}', 'agent:oli', 'map');
+SELECT is(pg_temp.oli(), '[{"id": "role:axb"}, {"id": "skill:s"}, "group:role:axb", "group:scope:x", "group:role:axb@x"]', 'by the other one, too, which it then has once');
 SELECT FROM clutch.unregister('agent:oli');
 -- descriptions that are imported in turn
 SELECT FROM clutch.import_registry(pg_temp.shed('{"context": "work"}'));
