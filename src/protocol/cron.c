@@ -380,6 +380,39 @@ cron_matches_between(const Cron *cron, int before, int after)
 	return false;
 }
 
+/* Returns for how many minutes after this one of the day nothing matches, up to the end of the day. */
+static int
+cron_minutes_without(const Cron *cron, int minute)
+{
+	int			next = minute + 1;
+
+	while (next < HOURS_PER_DAY * MINS_PER_HOUR && !cron_matches_minute(cron, next))
+		next++;
+	return next - minute - 1;
+}
+
+/*
+ * Returns how many minutes after this one can be passed over, because nothing
+ * matches them and the clock is not moved until then.
+ */
+static int
+cron_idle_minutes(const Cron *cron, pg_tz *zone, int date, int minute, TimestampTz at)
+{
+	int			idle = cron_minutes_without(cron, minute);
+
+	for (; idle > 0; idle /= 2)
+	{
+		struct pg_tm tm;
+		int			then_date;
+		int			then;
+
+		if (cron_local_time(zone, at + idle * USECS_PER_MINUTE, &tm, &then_date, &then) &&
+			then_date == date && then == minute + idle)
+			break;
+	}
+	return idle;
+}
+
 /*
  * Returns the first time for that day that is not before the given moment, or
  * 0 if there is none.  The clock may be moved forward; then the moment after
@@ -409,7 +442,8 @@ cron_search_day(const Cron *cron, pg_tz *zone, int date, TimestampTz from)
 			return 0;
 		if (cron_matches_minute(cron, minute) && (every_hour || cron_is_preferred(zone, at, &tm)))
 			return at;
-		before = minute;
+		before = minute + cron_idle_minutes(cron, zone, date, minute, at);
+		at += (before - minute) * USECS_PER_MINUTE;
 	}
 }
 

@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(123);
+SELECT plan(124);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -286,5 +286,24 @@ SELECT clutch.tick(), 1 / (random() * 0)::int;
 SELECT is(:'LAST_ERROR_SQLSTATE'::text, '22012', 'the tick that sees that it is set back is rolled back');
 SELECT is(pg_temp.sent(), '0', 'so the next one looks again');
 SELECT is((SELECT next_at FROM clutch.schedules WHERE name = 'before'), '2031-03-02 01:40', 'and finds the next time anew');
+
+-- each tick of a session of its own looks whether the clock was set back, so that must not take long for any schedule
+CREATE FUNCTION pg_temp.takes(cron text) RETURNS interval LANGUAGE plpgsql AS $$
+DECLARE
+	began timestamptz;
+	least_time interval;
+BEGIN
+	PERFORM clutch.unschedule(s.name) FROM clutch.schedules s;
+	PERFORM pg_temp.at('2031-05-01 00:10'), clutch.schedule('look' || n, cron, pg_temp.note()) FROM generate_series(1, 1000) n;
+	PERFORM clutch.tick();
+	FOR i IN 1 .. 5 LOOP
+		PERFORM pg_temp.at(format('2031-05-01 00:0%s', 9 - i));
+		began := clock_timestamp();
+		PERFORM clutch.tick();
+		least_time := least(least_time, clock_timestamp() - began);
+	END LOOP;
+	RETURN least_time;
+END $$;
+SELECT cmp_ok(pg_temp.takes('59 23 * * *'), '<', 10 * pg_temp.takes('15 0 * * *'), 'to find a time at the end of the day takes hardly longer than one at its beginning');
 
 SELECT * FROM finish();
