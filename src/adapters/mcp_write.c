@@ -290,15 +290,16 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 }
 
 /*
- * Returns a member for a call that is repeated, from the payload
- * or else from the notes (api/outgoing.c).
+ * Returns a member of the call that is repeated.  If the notes name the tool
+ * (api/outgoing.c), they are what the server was asked for, and the payload is
+ * that of whoever answers, who must not be able to call another tool.
  */
 static Json *
 mcp_repeated(const Adapter *self, const Json *envelope, const char *name)
 {
-	Json	   *said = json_get(envelope, psprintf("/payload/%s", name));
+	bool		is_noted = adapter_noted(self, envelope, "/name") != NULL;
 
-	return said != NULL ? said : adapter_noted(self, envelope, psprintf("/%s", name));
+	return is_noted ? adapter_noted(self, envelope, psprintf("/%s", name)) : json_get(envelope, psprintf("/payload/%s", name));
 }
 
 /*

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(267);
+SELECT plan(268);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -687,6 +687,10 @@ SELECT fixture.answer(fixture.result('{"resultType": "input_required", "inputReq
 SELECT clutch.answer('task:read', '{"input_responses": {"who": {"action": "accept", "content": {"name": "Ada"}}}}') \g /dev/null
 SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}') FROM handed), 'read {"q": 1} s-2', 'which is repeated with the answer to its question');
+SELECT fixture.answer(fixture.result('{"resultType": "input_required", "inputRequests": {"who": {"method": "elicitation/create", "params": {"message": "who?"}}}, "requestState": "s-3"}'));
+SELECT clutch.answer('task:read', '{"input_responses": {"who": {"action": "accept"}}, "name": "skill.count", "args": {"q": 2}}') \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT concat_ws(' ', body #>> '{params,name}', body #>> '{params,arguments}', body #>> '{params,requestState}') FROM handed), 'read {"q": 1} s-3', 'and an answer cannot name another tool or other arguments');
 SELECT fixture.answer(fixture.result('{"content": [{"type": "text", "text": "inside"}]}'));
 SELECT is(fixture.last('task:read'), 'task.result agent:mcp.disk agent:ui {"text": "inside"}', 'its result is that of the task');
 SELECT fixture.ask('task:count', skill => 'tool:skill.count');
