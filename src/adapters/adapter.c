@@ -226,7 +226,7 @@ adapter_find_text(const Adapter *self, const Json *raw, const char *path)
 {
 	const Json *member = adapter_find(self, raw, path, JSON_TEXT);
 
-	if (member == NULL)
+	if (member == NULL || member->text.len == 0)
 		return SLICE_NONE;
 	adapter_check_length(self, path, member->text, clutch_limits.max_string_bytes, "clutch.max_string_bytes");
 	return member->text;

@@ -233,11 +233,13 @@ extern void adapter_put_payload(const Adapter *self, Json *envelope, Json *conte
  *
  * A word is a text that can be an identifier in an envelope: it is not empty,
  * is not longer than clutch.max_id_bytes, and has no control characters.  A
- * text, which an envelope only carries, is not empty and is not longer than
- * clutch.max_string_bytes.  A name is a word or a number.  adapter_find_agent
- * returns the ID of the agent of that name.  adapter_find_whole returns a whole
- * number in a range, which the text describes ("a whole number from 0 to 4"),
- * and adapter_find_ttl the time to live of an envelope, in milliseconds.
+ * text, which an envelope only carries, is not longer than
+ * clutch.max_string_bytes; an empty one counts as missing, because some
+ * libraries write a trace that has no state in this way.  A name is a word or a
+ * number.  adapter_find_agent returns the ID of the agent of that name.
+ * adapter_find_whole returns a whole number in a range, which the text describes
+ * ("a whole number from 0 to 4"), and adapter_find_ttl the time to live of an
+ * envelope, in milliseconds.
  */
 extern Slice adapter_require_word(const Adapter *self, const Json *raw, const char *path);
 extern Json *adapter_find(const Adapter *self, const Json *raw, const char *path, JsonKind kind);

@@ -211,6 +211,15 @@ http_read_own(const Adapter *self, const Json *event, Slice run, Slice agent, Js
 	adapter_note(self, envelope, "/ours", json_of_bool(true));
 }
 
+/* Returns the subject, which may be a number or any text, or NULL. */
+static Json *
+http_find_subject(const Adapter *self, const Json *event)
+{
+	Json	   *subject = adapter_member(event, "/subject");
+
+	return json_is(subject, JSON_NUMBER) || slice_present(adapter_find_text(self, event, "/subject")) ? subject : NULL;
+}
+
 static void
 http_read_thread(const Adapter *self, const Json *event, Json *envelope)
 {
@@ -262,15 +271,13 @@ http_read_event(const Adapter *self, const Json *event, const Json *notes)
 		adapter_note(self, envelope, json_path("", notes->keys[i]), notes->items[i]);
 	(void) adapter_require_word(self, event, "/id");
 	adapter_rows_inbound(self, http_rows, event, envelope);
-	adapter_note_native(self, envelope, "task_id", adapter_member(event, "/subject"));
+	adapter_note_native(self, envelope, "task_id", http_find_subject(self, event));
 	if (is_ours)
 		http_read_own(self, event, run, agent, envelope);
 	else
 	{
 		json_put_text(envelope, "/from/agent_id", adapter_find_agent(self, event, "/source"));
 		adapter_note_native(self, envelope, "scope", json_of_text(source));
-		if (!json_is(json_get(event, "/subject"), JSON_NUMBER))
-			(void) adapter_find_text(self, event, "/subject");
 	}
 	json_put_text(envelope, "/ts", time);
 	if (slice_present(time))

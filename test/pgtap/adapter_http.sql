@@ -20,7 +20,7 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 30);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 32);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -77,6 +77,9 @@ SELECT is(jsonb_build_array(clutch.outbound(e, 'http'), e -> 'schema_ref', e #> 
 	format('a %s of %s bytes', name, length(value)))
 FROM (SELECT '{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"a": 1}}'::jsonb) AS t(d), (VALUES ('subject', 1024), ('dataschema', 2048), ('tracestate', 512)) AS v(name, bytes),
 	LATERAL (SELECT rpad('schema://blobs/', bytes, 'containers/invoices/')) AS w(value), LATERAL clutch.inbound(d || jsonb_build_object(name, value)) AS e;
+SELECT is(jsonb_build_array(clutch.outbound(e, 'http'), e -> 'trace', e -> 'schema_ref', e #> '{meta,http,native}' ? 'task_id'), jsonb_build_array(d, NULL, NULL, false), 'an empty one is as if it were missing, and comes back')
+FROM (VALUES ('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"a": 1}, "subject": "", "dataschema": "", "traceparent": "", "tracestate": ""}'::jsonb),
+	('{"headers": {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "a", "ce-type": "t", "ce-tracestate": ""}, "body": {"a": 1}}')) AS t(d), LATERAL clutch.inbound(d) AS e;
 SELECT throws_ok(format('SELECT clutch.inbound(%L)', jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't', 'tracestate', repeat('x', 4097))), 'KL014', NULL, 'longer than a text of an envelope is too long');
 SELECT is((SELECT count(DISTINCT task_id) FROM unnest(ARRAY['a', 'b', 'b']) AS ending, LATERAL clutch.ingest(jsonb_build_object('specversion', '1.0', 'id', 'long-' || ending, 'source', 'a', 'type', 'clutch.task.request', 'subject', repeat('x', 600) || ending))), 2::bigint, 'long subjects that end in another way are of other tasks');
 
