@@ -87,13 +87,19 @@ outgoing_is_addressed(Slice adapter)
 	return false;
 }
 
-/* Returns the envelope, addressed to this agent.  A request may be addressed to the orchestrator. */
+/*
+ * Returns the envelope, addressed to the agent.  A request may be addressed to
+ * the orchestrator.  An answer may be in any thread, but LangGraph keeps the
+ * graph that has asked in that of the task.
+ */
 static Jsonb *
-outgoing_addressed(Jsonb *envelope, Slice agent_id)
+outgoing_addressed(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
 	Json	   *addressed = json_read(envelope);
 
-	adapter_put_recipient(addressed, agent_id);
+	adapter_put_recipient(addressed, call->agent_id);
+	if (slice_is(endpoint->adapter, "langgraph"))
+		json_put_text(addressed, "/thread_id", callee_thread(call));
 	return json_write(addressed);
 }
 
@@ -196,7 +202,7 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 	if (slice_is(endpoint->adapter, "mcp") &&
 		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_REQUEST)))
 		return outgoing_request_of_mcp(envelope, call->agent_id);
-	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(envelope, call->agent_id) : envelope;
+	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(call, endpoint, envelope) : envelope;
 }
 
 /*
@@ -301,10 +307,14 @@ outgoing_is_interrupt_id(Slice text)
  * An answer that named no interrupt would be taken for all of them.  At a
  * breakpoint, the graph has not asked anything, and the next node that asks
  * would take whatever the run has to resume with for the answer to its question.
+ *
+ * In this dialect, an answer may be any value, which is wrapped to be a payload.
  */
 static void
-outgoing_put_run(DocumentBuilder *b, Jsonb *question)
+outgoing_put_run(DocumentBuilder *b, Jsonb *question, Jsonb *answer)
 {
+	JsonbContainer *notes = document_get_container(document_get_container(&answer->root, "meta"), "langgraph");
+	bool		is_wrapped = false;
 	JsonbContainer *interrupts = document_get_container(document_get_container(&question->root, "payload"), "interrupts");
 	int			n = interrupts != NULL && JsonContainerIsArray(interrupts) ? (int) JsonContainerSize(interrupts) : -1;
 	JsonbValue *first = n == 1 ? getIthJsonbValueFromContainer(interrupts, 0) : NULL;
@@ -313,6 +323,9 @@ outgoing_put_run(DocumentBuilder *b, Jsonb *question)
 	document_put_cstring(b, "form", "bare");
 	document_put_cstring(b, "kind", "run");
 	document_put_cstring(b, "type", message_type_name(MSG_CHAT_MESSAGE));
+	(void) document_get_bool(notes, "wrapped", &is_wrapped);
+	if (is_wrapped)
+		document_put_bool(b, "wrapped", true);
 	if (n == 0)
 		document_put_bool(b, "breakpoint", true);
 	if (slice_present(id) && outgoing_is_interrupt_id(id))
@@ -352,22 +365,26 @@ outgoing_streaming_method(const Call *call, const Endpoint *endpoint, Slice vers
  * and the question.
  */
 static Jsonb *
-outgoing_notes(const Call *call, const Endpoint *endpoint)
+outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 {
 	Slice		version = slice_is(endpoint->adapter, "a2a") ? outgoing_a2a_version(endpoint) : SLICE_NONE;
 	const char *method = outgoing_streaming_method(call, endpoint, version);
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
+	bool		is_resumed = question != NULL && slice_is(endpoint->adapter, "langgraph");
 	DocumentBuilder b;
 
-	if (!slice_present(version) && method == NULL && asked == NULL)
+	if (!slice_present(version) && method == NULL && asked == NULL && !is_resumed)
 		return NULL;
 	document_begin(&b);
 	document_put_text(&b, "v", version);
 	if (method != NULL)
 		document_put_cstring(&b, "method", method);
-	if (asked != NULL && outgoing_is_repetition(endpoint, question, asked))
+	/* whoever has asked, for example a role that speaks for the agent */
+	if (is_resumed)
+		outgoing_put_run(&b, question, envelope);
+	else if (asked != NULL && outgoing_is_repetition(endpoint, question, asked))
 		outgoing_put_repetition(&b, call, endpoint, asked);
 	else if (asked != NULL && !outgoing_put_response(&b, endpoint, asked))
 	{
@@ -376,8 +393,6 @@ outgoing_notes(const Call *call, const Endpoint *endpoint)
 		/* whoever answers, it is a request to the other side */
 		else if (slice_is(endpoint->adapter, "a2a"))
 			document_put_cstring(&b, "form", "send");
-		else if (slice_is(endpoint->adapter, "langgraph"))
-			outgoing_put_run(&b, question);
 		document_put_text(&b, "task", document_get_text(asked, "task"));
 		document_put_text(&b, "context_id", document_get_text(asked, "context_id"));
 	}
@@ -397,7 +412,7 @@ outgoing_document(const Call *call, const Endpoint *endpoint)
 	envelope = outgoing_envelope(call, endpoint, call->seq);
 	if (outgoing_is_push(call, endpoint))
 		return outgoing_push(call, endpoint, envelope);
-	document = outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint), call->seq);
+	document = outbox_document(envelope, endpoint->adapter, outgoing_notes(call, endpoint, envelope), call->seq);
 	return slice_is(endpoint->adapter, "mcp") ? outgoing_as_task(document, endpoint->serves) : document;
 }
 

@@ -300,6 +300,14 @@ callee_request_seq(const Call *call)
 	return task == NULL ? 0 : task->request_seq;
 }
 
+Slice
+callee_thread(const Call *call)
+{
+	Task	   *task = callee_held_task(call);
+
+	return task == NULL ? SLICE_NONE : task->thread_id;
+}
+
 TimestampTz
 callee_awaited_until(const Call *call)
 {
@@ -311,15 +319,13 @@ callee_awaited_until(const Call *call)
 Jsonb *
 callee_context(const Call *call, const Endpoint *endpoint)
 {
-	Task	   *task = callee_held_task(call);
 	DocumentBuilder b;
 
 	document_begin(&b);
 	document_put_text(&b, "agent_id", endpoint->serves);
 	document_put_text(&b, "run_id", call->run_id);
 	document_put_text(&b, "task_id", call->task_id);
-	if (task != NULL)
-		document_put_text(&b, "thread_id", task->thread_id);
+	document_put_text(&b, "thread_id", callee_thread(call));
 	document_put_text(&b, "session", call->id);
 	return document_end(&b);
 }

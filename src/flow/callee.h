@@ -122,6 +122,9 @@ extern Jsonb *callee_question(const Call *call);
  */
 extern int64 callee_request_seq(const Call *call);
 
+/* Returns the thread of this task, or an absent slice. */
+extern Slice callee_thread(const Call *call);
+
 /* the events that the agent was sent for a task; all 0 if there is no such task */
 typedef struct CalleeSent
 {

@@ -443,6 +443,16 @@ SELECT fixture.answer('{"__interrupt__": [{"id": "38dba76349210914973a9cf3ddb12e
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:runs}', '{"text": "L"}', run_id => 'run:told', task_id => 'task:runs-told')) \g /dev/null
 SELECT fixture.hand();
 SELECT is((SELECT concat_ws(' ', body ->> 'assistant_id', body -> 'command') FROM handed), 'runs {"resume": {"38dba76349210914973a9cf3ddb12eaa": "L"}}', 'any message that answers is a request for a run');
+SELECT is((SELECT concat_ws(' ', body #>> '{config,configurable,thread_id}', body #>> '{metadata,clutch_thread}') FROM handed), 'thread:1 thread:1', 'in the thread in which the graph has asked');
+SELECT fixture.answer('{"event": "values", "data": {"__interrupt__": [{"value": "which?"}]}}');
+SELECT FROM clutch.ingest('{"assistant_id": "runs", "command": {"resume": ["L", 1]}}', 'langgraph', '{"agent_id": "agent:ui", "run_id": "run:told", "task_id": "task:runs-told"}');
+SELECT fixture.hand();
+SELECT is((SELECT body -> 'command' FROM handed), '{"resume": ["L", 1]}', 'an answer in this dialect may be any value');
+SELECT fixture.answer('{"event": "values", "data": {}}', false);
+SELECT clutch.progress('agent:runs', 'task:runs-told', '{"state": "input_required", "question": "which?"}', 3) \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:runs}', '{"text": "R"}', run_id => 'run:told', task_id => 'task:runs-told')) \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT body -> 'command' FROM handed), '{"resume": "R"}', 'also if a role that speaks for the graph has asked');
 SELECT fixture.answer('{"event": "values", "data": {}}');
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
