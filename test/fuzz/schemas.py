@@ -187,7 +187,7 @@ def changed(rng, made, broken):
         if choice < 0.3:
             del node[key]
         elif broken:
-            node[key] = rng.choice([value(rng), rng.choice(BROKEN_PATTERNS), "#" + "/a" * rng.randrange(9), "urn:nothing", [[]] * 50])
+            node[key] = rng.choice([value(rng), rng.choice(BROKEN_PATTERNS), "#" + "/a" * rng.randrange(1, 9), "urn:nothing", [[]] * 50])
         elif isinstance(node, dict) and choice < 0.8:
             node.update([keyword(rng, 1)])
         elif isinstance(node[key], (int, float)) and not isinstance(node[key], bool):
