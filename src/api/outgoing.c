@@ -89,17 +89,17 @@ outgoing_is_addressed(Slice adapter)
 
 /*
  * Returns the envelope, addressed to the agent.  A request may be addressed to
- * the orchestrator.  An answer may be in any thread, but LangGraph keeps the
- * graph that has asked in that of the task.
+ * the orchestrator.  An answer may be in any thread, but the other side knows
+ * the conversation by that of the task: LangGraph keeps the graph that has asked
+ * there, and the session of collab has this name.
  */
 static Jsonb *
-outgoing_addressed(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
+outgoing_addressed(const Call *call, Jsonb *envelope)
 {
 	Json	   *addressed = json_read(envelope);
 
 	adapter_put_recipient(addressed, call->agent_id);
-	if (slice_is(endpoint->adapter, "langgraph"))
-		json_put_text(addressed, "/thread_id", callee_thread(call));
+	json_put_text(addressed, "/thread_id", callee_thread(call));
 	return json_write(addressed);
 }
 
@@ -202,7 +202,7 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 	if (slice_is(endpoint->adapter, "mcp") &&
 		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_REQUEST)))
 		return outgoing_request_of_mcp(envelope, call->agent_id);
-	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(call, endpoint, envelope) : envelope;
+	return outgoing_is_addressed(endpoint->adapter) ? outgoing_addressed(call, envelope) : envelope;
 }
 
 /*

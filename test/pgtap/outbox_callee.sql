@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(268);
+SELECT plan(269);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -454,6 +454,17 @@ SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:runs}', '
 SELECT fixture.hand();
 SELECT is((SELECT body -> 'command' FROM handed), '{"resume": "R"}', 'also if a role that speaks for the graph has asked');
 SELECT fixture.answer('{"event": "values", "data": {}}');
+-- the other side of collab knows the conversation by its session
+INSERT INTO clutch.endpoint (name, url, adapter, serves) VALUES ('talks', 'https://talks.example/', 'collab', 'agent:talks');
+SELECT fixture.agent('talks', 4, ARRAY['skill:talks']);
+SELECT fixture.ask('task:talks', skill => 'skill:talks', run => 'run:talks');
+SELECT fixture.hand();
+SELECT body #> '{body,context,sessionId}' AS session FROM handed \gset
+SELECT clutch.progress('agent:talks', 'task:talks', '{"state": "input_required", "question": "which?"}', 1) \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:talks}', '{"text": "R"}', run_id => 'run:talks', task_id => 'task:talks')) \g /dev/null
+SELECT fixture.hand();
+SELECT is((SELECT body #> '{body,context,sessionId}' FROM handed), :'session', 'an answer in collab has the session of the request');
+DELETE FROM clutch.endpoint WHERE name = 'talks';
 -- the caller waits for an end
 CREATE FUNCTION fixture.tool_said() RETURNS text LANGUAGE sql AS
 $$ SELECT concat_ws(' ', e.type, e.envelope #>> '{payload,code}', e.envelope #>> '{payload,details}', e.envelope #>> '{meta,clutch,reply_to}' = c.id) FROM clutch.events e, clutch.events c WHERE c.seq = (SELECT max(seq) FROM clutch.events WHERE type = 'tool.call') ORDER BY e.seq DESC LIMIT 1 $$;
