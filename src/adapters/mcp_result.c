@@ -311,7 +311,7 @@ mcp_write_error(const Adapter *self, const Json *envelope)
 
 	if (mcp_is_form(self, envelope, "status"))
 		return mcp_write_status(self, envelope);
-	raw = mcp_response(self, envelope);
+	raw = mcp_is_form(self, envelope, "unread") ? mcp_document() : mcp_response(self, envelope);
 	if (!mcp_write_error_at(self, envelope, raw, "/error"))
 	{
 		mcp_write_failure(self, envelope, raw, "/result");
@@ -425,7 +425,10 @@ mcp_read_response(const Adapter *self, const Json *raw, const Json *context)
 		envelope = mcp_read_error(self, raw, context, MSG_TOOL_ERROR);
 	/* a server that cannot read a request does not know its ID */
 	else if (adapter_member(context, "/task_id") != NULL)
+	{
 		envelope = mcp_read_error(self, raw, context, MSG_TASK_ERROR);
+		adapter_note(self, envelope, "/form", json_of_cstring("unread"));
+	}
 	if (envelope == NULL)
 	{
 		envelope = mcp_read_other(self, raw, is_result ? SLICE_OF("result") : SLICE_OF("error"), is_result ? "/result" : "/error",

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter mcp
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 58);
+SELECT plan((SELECT count(*)::int FROM outcome) + 60);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -152,4 +152,9 @@ CREATE TEMP TABLE keyed AS SELECT '{"v": "clutch/0.1", "id": "msg_keyed", "ts": 
 	"from": {"agent_id": "agent:ken"}, "to": [{"agent_id": "agent:mcp.files"}], "payload": {"tool": "mcp:files/read", "args": {"path": "/a"}}}'::jsonb AS e;
 SELECT is(clutch.outbound(e, 'mcp') #>> '{params,_meta,progressToken}', 'msg_keyed', 'a call of ours has its ID as its token, even if it has a key') FROM keyed;
 SELECT is(clutch.inbound(clutch.outbound(e, 'mcp'), 'mcp'), e, 'and comes back') FROM keyed;
+-- An error that names no request fails the task of the context, and still names none if its envelope was changed.
+SELECT is((SELECT string_agg(e ->> 'type' || ' ' || (e ->> 'task_id'), ', ') FROM clutch.inbound(document, 'mcp', context) AS e), 'task.error ' || (changed ->> 'task_id'), 'nobody has called a tool because of ' || what)
+FROM (VALUES ('{"task_id": "task_ours", "run_id": "run_ours"}'::jsonb)) AS c(context), clutch.inbound('{"jsonrpc": "2.0", "error": {"code": -32000, "message": "No valid session ID"}}', 'mcp', context) AS made,
+	LATERAL (VALUES (jsonb_set(made, '{task_id}', '"task_other"'), 'an error of another task'), (jsonb_set(made, '{meta,clutch}', '{"reply_to": "msg_other"}'), 'an error that replies to something else')) AS v(changed, what),
+	LATERAL clutch.outbound(changed, 'mcp') AS document;
 SELECT * FROM finish();
