@@ -233,14 +233,17 @@ autogen_read_answer(const Adapter *self, const Json *raw, int place)
 	Json	   *found = adapter_find(self, raw, at, JSON_OBJECT);
 	Json	   *element = found != NULL ? json_copy(found) : json_new_object();
 	Slice		id = adapter_find_word(self, raw, "/id");
-	char	   *answer = psprintf("%.*s/%d", id.len, slice_present(id) ? id.s : "", place);
+	Slice		name = tooling_find_name(self, raw, psprintf("%s/name", at));
+	/* messages of older versions have no ID; then those of different tools are told apart */
+	Slice		message = slice_present(id) ? id : name;
+	char	   *answer = psprintf("%.*s/%d", message.len, message.s, place);
 	char	   *call_at = psprintf("%s/call_id", at);
 	Json	   *call;
 	Json	   *stub;
 
 	(void) adapter_find(self, raw, call_at, JSON_TEXT);
 	call = tooling_find_call(self, raw, call_at, slice_of_cstring(answer));
-	stub = tooling_stub(self, call, psprintf("%s/name", at), tooling_find_name(self, raw, psprintf("%s/name", at)));
+	stub = tooling_stub(self, call, psprintf("%s/name", at), name);
 	json_put(stub, "/from", json_get(envelope, "/from"));
 	adapter_note_native(self, envelope, "reply_to", call);
 	if (slice_present(id))

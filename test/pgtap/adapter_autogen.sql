@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter autogen
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 23);
+SELECT plan((SELECT count(*)::int FROM outcome) + 24);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -44,6 +44,8 @@ FROM nameless, LATERAL clutch.inbound(d, 'autogen') AS e;
 SELECT is(count(DISTINCT e ->> 'id')::int, 6, 'are different messages') FROM nameless, LATERAL clutch.inbound(d, 'autogen') AS e;
 SELECT is(clutch.outbound(e, 'autogen'), d, 'which come back') FROM nameless,
 	LATERAL (SELECT i FROM clutch.inbound(d, 'autogen') WITH ORDINALITY AS f(i, n) WHERE i #> '{meta,autogen,stub}' IS NULL ORDER BY n LIMIT 1) AS f(e);
+SELECT is(count(DISTINCT e #>> '{meta,clutch,reply_to}')::int, 2, 'answers of two tools in messages without IDs reply to different calls')
+FROM nameless, (VALUES ('"read"'::jsonb), ('"write"')) AS t(tool), LATERAL clutch.inbound(jsonb_set(d - 'id', '{content,0,name}', tool) #- '{content,1}', 'autogen', '{"run_id": "run:nameless"}') AS e WHERE no = 2;
 SELECT is(fixture.fault(format('SELECT clutch.inbound(%L)', d #- '{content,0,name}')), 'KL014 REQUIRED /content/0/name', 'but a call has a name') FROM nameless WHERE no = 1;
 
 SELECT * FROM finish();
