@@ -287,17 +287,19 @@ callee_visit(Jsonb *error)
 }
 
 /*
- * Does a status of MCP say that the server's task needs input, without asking
- * for any?  The server then asks with a request of its own, as a part of the
- * response to tasks/result; or it has got all that it has asked for, and has
- * not gone on yet.
+ * Does a server of MCP say that it needs input, without asking for any?  If it
+ * is the status of a task, the server then asks with a request of its own, as a
+ * part of the response to tasks/result; or it has got all that it has asked for,
+ * and has not gone on yet.  If it is a result, the server only wants the call
+ * again, for example because it is busy.
  */
 static bool
 callee_asks_later(JsonbContainer *envelope, Jsonb *payload)
 {
 	JsonbContainer *requests = callee_input_requests(payload);
+	bool		is_result = slice_is(document_get_text(callee_notes(envelope, "mcp"), "form"), "inputs");
 
-	return callee_asks(&payload->root) && callee_is_status(envelope) &&
+	return callee_asks(&payload->root) && (is_result || callee_is_status(envelope)) &&
 		(requests == NULL || JsonContainerSize(requests) == 0);
 }
 

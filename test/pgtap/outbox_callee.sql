@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(269);
+SELECT plan(273);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -537,6 +537,14 @@ SELECT is(fixture.repeated(1, '{}'), 'tools/call skill.far Ada', 'a server need 
 SELECT is(fixture.repeated(2, '{"requestState": ""}'), 'tools/call skill.far "" Ada', 'a state may be empty');
 SELECT is(fixture.repeated(3, jsonb_build_object('requestState', repeat('s', 1000))), format('tools/call skill.far "%s" Ada', repeat('s', 1000)), 'or longer than an ID');
 SELECT is(fixture.repeated(4, '{"requestState": "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl"}'), 'tools/call skill.far "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl" Ada', 'or signed like a token');
+
+-- a server that asks for nothing only wants the call again
+SELECT fixture.ask('task:busy', skill => 'skill:far');
+SELECT fixture.hand();
+SELECT is(fixture.answer(fixture.result('{"resultType": "input_required", "requestState": "s-9"}'), false), 'pending', 'a server may want the call again, with its state');
+SELECT is(fixture.last('task:busy'), 'task.progress agent:far agent:ui {"data": {"state": "input_required"}}', 'which is no question to anybody');
+SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "42"}]}')), 'sent', 'and the gateway reports what has become of it');
+SELECT is(fixture.state('task:busy'), 'completed agent:far 1', 'as the result of the task');
 
 -- a user must visit a URL first
 CREATE FUNCTION fixture.visit(elicitations jsonb) RETURNS text LANGUAGE sql AS
