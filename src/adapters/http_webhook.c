@@ -62,7 +62,7 @@ http_is_typical(const Json *body)
 	const Json *time = json_get(body, "/timestamp");
 	TimestampTz at;
 
-	return json_get_kind(body, "/type", JSON_TEXT) != NULL &&
+	return identifier_is_valid(ID_WORD, json_get_text(body, "/type")) &&
 		(time == NULL || (json_is(time, JSON_TEXT) && clock_parse_rfc3339(time->text, &at)));
 }
 
