@@ -7,6 +7,8 @@
  */
 #include "clutch.h"
 
+#include "lib/stringinfo.h"
+
 #include "protocol/agent_status.h"
 
 /* in the order of AgentStatus */
@@ -53,6 +55,28 @@ agent_status_may_become(AgentStatus from, AgentStatus to)
 		if (agent_status_moves[i].from == from && agent_status_moves[i].to == to)
 			return true;
 	return from == to;
+}
+
+const char *
+agent_status_successors(AgentStatus from)
+{
+	StringInfoData list;
+	const char *last = NULL;
+	int			i;
+
+	initStringInfo(&list);
+	for (i = 0; i < (int) lengthof(agent_status_moves); i++)
+	{
+		if (agent_status_moves[i].from != from)
+			continue;
+		if (last != NULL)
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", last);
+		last = agent_status_name(agent_status_moves[i].to);
+	}
+	if (list.len == 0)
+		return last;			/* every status has one at least */
+	appendStringInfo(&list, " or %s", last);
+	return list.data;
 }
 
 bool

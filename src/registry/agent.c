@@ -421,7 +421,7 @@ agent_check_status(const Envelope *envelope)
 			 errmsg("agent \"%.*s\" is %.*s and cannot become %.*s",
 					row.agent_id.len, row.agent_id.s, row.status.len,
 					row.status.s, name.len, name.s),
-			 errhint("SELECT * FROM clutch.agent_transitions() lists what may follow; clutch.register(card) starts over.")));
+			 errhint("It can become %s; clutch.register(card) starts over.", agent_status_successors(from))));
 }
 
 /* ------------------------------------------------------ the agents' events */

@@ -1,6 +1,6 @@
 -- How agents register, change their status, fall silent and stop, and what becomes of their tasks.
 \ir ../fixtures/tap.sql
-SELECT plan(84);
+SELECT plan(86);
 SET clutch.notify = off;
 
 CREATE FUNCTION pg_temp.card(name text, limits jsonb DEFAULT '{}') RETURNS clutch.receipt LANGUAGE sql AS $$
@@ -61,6 +61,13 @@ SELECT throws_ok($$SELECT clutch.set_status('agent:nobody', 'READY')$$, 'KL005',
 SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',
 	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged like the function');
+
+SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become INITIALIZING; clutch.register(card) starts over.',
+	'the hint says what can follow, because the role of an agent cannot ask for the list');
+SELECT clutch.set_status('agent:m', 'INITIALIZING') \g /dev/null
+SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become READY, UNAVAILABLE or STOPPED; clutch.register(card) starts over.',
+	'in the same way, if there are several');
+SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 
 -- an agent that is stopping keeps its tasks and gets no others
 SELECT pg_temp.ask('s1'), pg_temp.ask('s2') \g /dev/null
