@@ -10,7 +10,7 @@ CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_eve LOGIN;
 GRANT USAGE ON SCHEMA ed25519, fixture TO PUBLIC;
 GRANT USAGE ON SCHEMA clutch TO clutch_test_gate;
-GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO clutch_test_gate;
+GRANT INSERT (envelope) ON clutch.events TO clutch_test_gate;
 GRANT EXECUTE ON FUNCTION clutch.send(jsonb), clutch.envelope, clutch.signing_bytes(jsonb), clutch.check_signature(jsonb, timestamptz) TO clutch_test_gate;
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken', '{skill:x}', '{group:desk}'), clutch.grant_agent('clutch_test_eve', 'agent:eve') \g /dev/null
 SELECT fixture.at(0) \g /dev/null

@@ -10,7 +10,7 @@ CREATE ROLE clutch_test_ken LOGIN;
 CREATE ROLE clutch_test_op LOGIN;
 GRANT USAGE ON SCHEMA ed25519, fixture TO PUBLIC;
 GRANT USAGE ON SCHEMA clutch TO clutch_test_gate;
-GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO clutch_test_gate;
+GRANT INSERT (envelope) ON clutch.events TO clutch_test_gate;
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken', '{skill:x}', '{group:desk}'), clutch.grant_operator('clutch_test_op') \g /dev/null
 SELECT fixture.agent('lois', 9, '{skill:y}') \g /dev/null
 SELECT fixture.add_key('agent:' || name, 'k1', letter, '2026-01-01') FROM (VALUES ('ken', 'a'), ('eve', 'b'), ('lois', 'c')) AS v(name, letter) \g /dev/null

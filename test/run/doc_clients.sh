@@ -217,7 +217,7 @@ signatures() {
 	sql -v gate="$GATE" -v key="$(openssl pkey -in "$DIR/shop.pem" -pubout -outform DER | tail -c 32 | base64)" <<'SQL' >"$DIR/log" 2>&1
 CREATE ROLE :gate LOGIN;
 GRANT USAGE ON SCHEMA clutch TO :gate;
-GRANT INSERT (envelope), SELECT (seq, id) ON clutch.events TO :gate;
+GRANT INSERT (envelope) ON clutch.events TO :gate;
 GRANT EXECUTE ON FUNCTION clutch.send(jsonb), clutch.signing_bytes(jsonb) TO :gate;
 SELECT clutch.add_key('agent:shop', 'key_01', decode(:'key', 'base64'));
 SQL
