@@ -3,7 +3,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(95);
+SELECT plan(96);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_gate LOGIN;		-- a gateway: may insert, speaks for nobody
 CREATE ROLE clutch_test_ken LOGIN;
@@ -49,6 +49,8 @@ FROM (VALUES
 	('clutch.add_key(''agent:ken'', ''k1'', sha256(''no point''))', '22023 WRONG_FORMAT public_key'),
 	('fixture.add_key(''agent:ken'', ''k1'', ''a'', valid_until => ''2026-01-01 11:00Z'')', '22023 WRONG_VALUE valid_until'),
 	('clutch.revoke_key(''agent:ken'', ''k1'')', '42704 KEY_NOT_FOUND kid')) AS v(call, result);
+SELECT matches(fixture.hint_of($$ SELECT clutch.add_key('agent:ken', 'k1', '11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=') $$), 'decode\(text, ''base64''\)',
+	'who passes the key as text is told how to decode it');
 SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') \g /dev/null
 SELECT lives_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a', '2026-01-01 11:00Z') $$, 'the same key may be added again');
 SELECT lives_ok($$ SELECT fixture.add_key('agent:ken', 'k1', 'a') $$, 'also without its times');
