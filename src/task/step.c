@@ -334,6 +334,20 @@ step_was_hurried(const Task *task, const TaskEvent *event)
 		 task->deadline - task->since < (int64) clutch_default_lease * USECS_PER_SEC);
 }
 
+/*
+ * Does this code of an error blame the request?  Then it does not count against
+ * the agent (spec 003 5.3, 9.1), or one bad sender could close the agent to all
+ * others.  The adapters give the last two to a server that refuses the
+ * arguments of a call, which has no other way to say so.
+ */
+static bool
+step_blames_request(Slice code)
+{
+	return slice_equal(code, SLICE_OF("REJECTED")) ||
+		slice_equal(code, SLICE_OF("INVALID_PARAMS")) ||
+		slice_equal(code, SLICE_OF("SCHEMA_VIOLATION"));
+}
+
 AttemptOutcome
 step_outcome(const Task *task, const TaskEvent *event)
 {
@@ -345,10 +359,7 @@ step_outcome(const Task *task, const TaskEvent *event)
 			/* the task was shared out, and its children have been counted */
 			return task->status == TASK_PENDING ? ATTEMPT_UNDECIDED : ATTEMPT_DONE;
 		case STEP_ERROR:
-			/*
-			 * rejecting a request is not the agent's fault (spec 003 5.3, 9.1)
-			 */
-			if (slice_equal(event->code, SLICE_OF("REJECTED")))
+			if (step_blames_request(event->code))
 				return ATTEMPT_UNDECIDED;
 			return is_held || !event->by_database ? ATTEMPT_FAILED : ATTEMPT_UNDECIDED;
 		case STEP_TIMEOUT:

@@ -1,6 +1,6 @@
 -- Circuit breakers: an agent that keeps failing gets no tasks, then a few, then all again.
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(50);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.default_deadline = 0;
@@ -32,6 +32,8 @@ BEGIN
 			WHEN 'finish' THEN PERFORM clutch.finish('agent:' || name, c.task_id);
 			WHEN 'fail' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'E', 'e', false);
 			WHEN 'reject' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'REJECTED', 'the request makes no sense', false);
+			WHEN 'invalid' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'INVALID_PARAMS', 'a is not a number', false);
+			WHEN 'violate' THEN PERFORM clutch.fail('agent:' || name, c.task_id, 'SCHEMA_VIOLATION', 'b is missing', false);
 			WHEN 'cancel' THEN PERFORM clutch.cancel(c.task_id);
 			WHEN 'release' THEN PERFORM clutch.release('agent:' || name, c.task_id, c.attempt), clutch.cancel(c.task_id);
 		END CASE;
@@ -58,6 +60,8 @@ SELECT is(pg_temp.does('ken', 'finish'), 'closed', 'a success');
 SELECT is((SELECT count(*) FROM clutch.agent_failure), 0::bigint, 'forgets them');
 SELECT is(pg_temp.does('ken', 'fail', 4), 'closed', 'so that four more do not open it');
 SELECT is(pg_temp.does('ken', 'reject', 9), 'closed', 'requests that the agent rejects do not open it either');
+SELECT is(pg_temp.does('ken', 'invalid', 9), 'closed', 'nor do those whose arguments a server refuses');
+SELECT is(pg_temp.does('ken', 'violate', 9), 'closed', 'because they break its schema');
 SELECT is((SELECT success_rate < 1 FROM clutch.agents WHERE agent_id = 'agent:ken'), true, 'failures lower the success rate');
 SELECT is((SELECT round(success_rate::numeric, 3) FROM clutch.agents WHERE agent_id = 'agent:ken'), 0.111, 'which rejections do not');
 SELECT is(pg_temp.does('ken', 'cancel', 3) || ' ' || pg_temp.does('ken', 'release', 2), 'closed closed', 'cancels and releases do not count');
