@@ -187,7 +187,7 @@ BEGIN
 		RAISE EXCEPTION USING ERRCODE = 'undefined_object',
 			MESSAGE = format('role "%s" does not exist', coalesce(role_name, 'NULL')),
 			DETAIL = '[{"argument": "role_name", "code": "WRONG_VALUE"}]',
-			HINT = 'Create the role first.';
+			HINT = 'Create the role first, or write its name as pg_roles shows it, without quotes. PUBLIC is not a role.';
 	END IF;
 	RETURN role_oid;
 END
