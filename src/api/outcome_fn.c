@@ -41,6 +41,9 @@ report_is_success(const Report *report)
 /* the URL no longer exists */
 #define HTTP_GONE	410
 
+/* the other side has understood the request, and does not accept it */
+#define HTTP_UNPROCESSABLE	422
+
 /* the longest pause that the other side may ask for, in seconds: one year */
 #define LONGEST_PAUSE	(366 * SECS_PER_DAY)
 
@@ -55,7 +58,9 @@ take_failure(Call *call, const Endpoint *endpoint, const Report *report)
 {
 	const char *failure = report->failure != NULL ? report->failure : psprintf("HTTP status %d", report->status);
 
-	if (endpoint == NULL || report->status == HTTP_GONE ||
+	if (endpoint != NULL && report->status == HTTP_UNPROCESSABLE && callee_answers(call))
+		callee_give_up(call, endpoint, report->status, CALLEE_REJECTED, failure);
+	else if (endpoint == NULL || report->status == HTTP_GONE ||
 		!call_fail(call, endpoint, report->status, failure, report->retry_after, callee_awaited_until(call)))
 		callee_give_up(call, endpoint, report->status, CALLEE_UNAVAILABLE, failure);
 }

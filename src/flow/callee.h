@@ -175,9 +175,12 @@ extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpo
 /* the code of a failure after which nobody knows whether the call has arrived */
 #define CALLEE_UNAVAILABLE	"UNAVAILABLE"
 
+/* the code of a failure that blames the request, which would fail again */
+#define CALLEE_REJECTED	"REJECTED"
+
 /*
- * Makes a call a dead letter, and reports the failure, which may be retried, to
- * whoever waits for the answer.  If the report comes too late to change
+ * Makes a call a dead letter, and reports the failure, which may be retried
+ * unless the request was rejected, to whoever waits for the answer.  If the report comes too late to change
  * anything, the call becomes void instead.  The endpoint is NULL if it has been
  * deleted.
  */

@@ -170,7 +170,8 @@ callee_report_payload(const Call *call, const Endpoint *endpoint, Jsonb *payload
 void
 callee_give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure)
 {
-	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, slice_cstring(call_clip_failure(failure)), true)};
+	bool		retryable = strcmp(code, CALLEE_REJECTED) != 0;
+	CalleeAnswer answer = {MSG_TASK_ERROR, callee_error_payload(code, slice_cstring(call_clip_failure(failure)), retryable)};
 
 	if (strcmp(code, CALLEE_UNAVAILABLE) == 0)
 		answer.meta = attempt_given_up_meta();

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(273);
+SELECT plan(277);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -86,6 +86,14 @@ SELECT is(fixture.state('task:e'), 'running agent:far 2', 'a second attempt of t
 SELECT is(fixture.hand(), 'task tools/call skill.far 1', 'is another call');
 SELECT is(fixture.answer(fixture.result('{"content": [{"type": "text", "text": "ok"}]}')), 'sent', 'which may succeed');
 SELECT is(fixture.state('task:e'), 'completed agent:far 2', 'and so does the task');
+
+-- a request that the other side understands, and does not accept
+SELECT fixture.ask('task:wrong', skill => 'skill:plain');
+SELECT fixture.hand();
+SELECT is(fixture.answer('{"detail": "n is missing"}', true, 422), 'dead', 'what the other side does not accept is not sent again');
+SELECT is((SELECT concat_ws(' ', status, code, detail) FROM clutch.tasks WHERE task_id = 'task:wrong'), 'failed REJECTED HTTP status 422', 'and the task fails');
+SELECT is((SELECT e.envelope #>> '{payload,retryable}' FROM clutch.events e WHERE e.task_id = 'task:wrong' AND e.type = 'task.error'), 'false', 'which would fail again');
+SELECT is_empty($$SELECT * FROM clutch.breakers WHERE agent_id = 'agent:plain'$$, 'this does not count against the agent');
 
 -- patience would end before the next attempt
 SELECT fixture.at(300);

@@ -1,7 +1,7 @@
 -- Calls that fail: which reports are failures, when a call is tried again, when it is given
 -- up, and what a gateway that reports twice or too late brings about.
 \ir ../fixtures/tap.sql
-SELECT plan(39);
+SELECT plan(40);
 
 CREATE FUNCTION fixture.message(n text) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT clutch.envelope('chat.message', 'agent:app', payload => jsonb_build_object('text', n), run_id => 'run:out', task_id => 'task:out') $$;
@@ -29,7 +29,7 @@ INSERT INTO clutch.endpoint (name, url, agents, max_attempts, first_pause_s, lon
 
 -- ------------------------------------------------------------ what is a failure
 SELECT is(fixture.reported(s), CASE WHEN s BETWEEN 200 AND 299 THEN 'sent 1 ' || s WHEN s = 410 THEN 'dead 1 410 HTTP status 410' ELSE format('pending 1 10 %s HTTP status %s', s, s) END, 'status ' || s)
-FROM unnest('{100,199,200,299,300,302,400,404,410,599}'::int[]) AS s;
+FROM unnest('{100,199,200,299,300,302,400,404,410,422,599}'::int[]) AS s;
 SELECT throws_ok('SELECT fixture.reported()', '22004', NULL, 'neither a status nor a failure is no outcome');
 SELECT is(fixture.reported(200, 'the connection was cut'), 'pending 1 10 200 the connection was cut', 'a failure in spite of a status');
 SELECT is(fixture.reported(failure => repeat('é', 3000)), 'pending 1 10 ' || repeat('é', 500), 'of what went wrong 1000 bytes are kept, and whole letters');
