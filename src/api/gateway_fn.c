@@ -186,9 +186,20 @@ is_current(const Call *call, const Task *task, JsonbContainer *payload)
 }
 
 /*
- * Would the call mislead the other side?  In A2A an event becomes the state of
- * its task, and clients do not ask again about a task that has ended.  So
- * nothing is sent that came too late, or that is not true any more.
+ * Does an event that is sent to the endpoint become the state of the task at
+ * the other side?
+ */
+static bool
+shows_state(const Endpoint *endpoint)
+{
+	return slice_is(endpoint->adapter, "a2a") || slice_is(endpoint->adapter, "peer");
+}
+
+/*
+ * Would the call mislead the other side?  Clients of A2A do not ask again about
+ * a task that has ended, and another database that has delegated the task to
+ * this one would end it, or try it again.  So nothing is sent that came too
+ * late, or that is not true any more.
  */
 static bool
 misleads(const Call *call, const Endpoint *endpoint)
@@ -198,7 +209,7 @@ misleads(const Call *call, const Endpoint *endpoint)
 	MessageType type;
 	Task	   *task;
 
-	if (call->kind != CALL_EVENT || endpoint == NULL || !slice_is(endpoint->adapter, "a2a"))
+	if (call->kind != CALL_EVENT || endpoint == NULL || !shows_state(endpoint))
 		return false;
 	envelope = event_read_received(call->seq, ROWS_LATEST, NULL, &late);
 	type = envelope == NULL ? MSG_UNKNOWN : message_type_parse(document_get_text(&envelope->root, "type"));

@@ -1,7 +1,7 @@
 -- Push notifications of A2A: what a client is told of its task, and what not
 -- (docs/reference.md, Webhooks).
 \ir ../fixtures/tap.sql
-SELECT plan(25);
+SELECT plan(27);
 SET clutch.notify = off;
 
 SELECT fixture.agent('ann', 9) \g /dev/null
@@ -91,6 +91,23 @@ SELECT is((SELECT string_agg(concat_ws(' ', body ->> 'kind', (body ->> 'id' = :'
 	'task true ctx-m4, artifact-update ctx-m4, task true ctx-m4', 'as a task, with the ID under which it asked');
 SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', headers ->> 'content-type', headers ->> 'A2A-Version'), ', ') FROM told), 'application/json 0.3', 'in JSON');
 SELECT is((SELECT count(*) FROM told, clutch.inbound(body, 'a2a', '{"agent_id": "agent:there"}') AS i, clutch.validate(i)), 0::bigint, 'another database can read it');
+
+-- ---------------------------------- a database that has delegated the task to this one
+DELETE FROM clutch.endpoint;
+INSERT INTO clutch.endpoint (name, url, adapter, filter) VALUES ('east', 'https://east.example', 'peer',
+	'{"agent": "agent:east", "type": ["task.progress", "task.result", "task.error", "task.timeout"]}');
+TRUNCATE told;
+SELECT clutch.send(clutch.envelope('task.request', 'agent:east', '{agent:ann}', run_id => 'run:delegated', thread_id => 'thread:1', task_id => 'task:delegated',
+	meta => '{"clutch": {"retry": {"max": 1, "initial_ms": 0}}}')) \g /dev/null
+SELECT clutch.claim('agent:ann', 9) \g /dev/null
+SELECT clutch.fail('agent:ann', 'task:delegated', 'E', 'try again', retryable => true) \g /dev/null
+SELECT pg_temp.push() \g /dev/null
+SELECT is((SELECT string_agg(DISTINCT body ->> 'type', ' ') FROM told), 'task.progress', 'is not told of an error after which the task is tried again');
+SELECT fixture.at(601), clutch.tick() \g /dev/null
+SELECT clutch.claim('agent:ann', 9) \g /dev/null
+SELECT clutch.finish('agent:ann', 'task:delegated', '{"too": "late"}', 1), clutch.finish('agent:ann', 'task:delegated', '{"in": "time"}', 2) \g /dev/null
+SELECT pg_temp.push() \g /dev/null
+SELECT is((SELECT string_agg(body ->> 'payload', ' ') FROM told WHERE body ->> 'type' <> 'task.progress'), '{"in": "time"}', 'nor of a result that is late');
 
 -- ------------------------------------------- the notifications of another server
 DELETE FROM clutch.endpoint;
