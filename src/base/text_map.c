@@ -7,8 +7,8 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/text_map.h"
-#include "common/hashfn.h"
 
 typedef struct TextMapEntry
 {
@@ -18,11 +18,12 @@ typedef struct TextMapEntry
 	void	   *pointer;
 } TextMapEntry;
 
+/* nobody can choose texts that have the same place */
 #define SH_PREFIX		text_map
 #define SH_ELEMENT_TYPE	TextMapEntry
 #define SH_KEY_TYPE		Slice
 #define SH_KEY			text
-#define SH_HASH_KEY(map, key)	hash_bytes((const unsigned char *) (key).s, (key).len)
+#define SH_HASH_KEY(map, key)	(uint32) crypto_name_hash(key)
 #define SH_EQUAL(map, a, b)	slice_equal(a, b)
 #define SH_STORE_HASH
 #define SH_GET_HASH(map, entry)	(entry)->hash

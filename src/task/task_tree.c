@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "task/task_row.h"
@@ -15,7 +16,8 @@
 
 /*
  * Nodes by task_id: an open-addressing hash table whose size is a power of
- * two, at most half full.
+ * two, at most half full.  Whoever could choose task IDs that have the same
+ * place there could make everybody who looks at the run wait for hours.
  */
 typedef struct NodeTable
 {
@@ -33,7 +35,7 @@ static uint32
 task_tree_find_slot(const NodeTable *table, Datum task_id)
 {
 	Slice		id = task_tree_slice(task_id);
-	uint32		i = (uint32) slice_hash(id) & table->mask;
+	uint32		i = (uint32) crypto_name_hash(id) & table->mask;
 
 	while (table->slots[i] != NULL && !slice_equal(task_tree_slice(table->slots[i]->task_id), id))
 		i = (i + 1) & table->mask;
