@@ -184,7 +184,12 @@ notify_note_channel(Audience audience, uint64 key)
 		return;
 	entry = hash_search(woken, &key, HASH_ENTER, &found);
 	if (found)
+	{
+		/* IDs can be found whose channels of different kinds have the same key */
+		if (entry->audience != audience)
+			notify_in_transaction(audience, key);
 		return;
+	}
 	entry->audience = audience;
 	entry->level = GetCurrentTransactionNestLevel();
 	entry->by_worker = clutch_notify == NOTIFY_WORKER && mailbox_is_there();

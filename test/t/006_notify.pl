@@ -72,6 +72,12 @@ is(heard(q{BEGIN; SAVEPOINT s; SELECT clutch.send(chat('agent:ken', 'run:2')); R
 is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), 'all ken', 'a first sending');
 is(heard(q{SELECT clutch.send(chat('agent:ken', 'run:2', id => 'msg_same'));}), '', 'a resend wakes nobody');
 
+# the hash of this ID makes the channel of the thread have the number of ken's
+my $thread = 'thread:00000XuD76mzBhMV';
+is($node->safe_psql('postgres', "SELECT clutch.channel('thread', '$thread')") =~ s/thread/agent/r, $channel_of{ken}, 'channels of two kinds with the same number');
+is(heard(qq{BEGIN; SELECT clutch.send(chat('agent:olsen', 'run:2') || '{"thread_id": "$thread"}'); SELECT clutch.send(chat('agent:ken', 'run:2')); COMMIT;}), 'all ken',
+	'each of them is notified');
+
 # the agent that gets a task is told, and so is its requester
 my $given = heard(q{SELECT clutch.send(ask('task:1', run => 'run:9'));});
 my $who = $node->safe_psql('postgres', q{SELECT substr(agent_id, 7) FROM clutch.tasks WHERE task_id = 'task:1'});
