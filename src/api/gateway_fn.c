@@ -174,11 +174,11 @@ has_ended(const Task *task, MessageType type, int64 seq)
 static bool
 is_current(const Call *call, const Task *task, JsonbContainer *payload)
 {
-	Slice		state = payload == NULL ? SLICE_NONE : document_get_text(payload, "state");
+	Slice		state = document_get_text(payload, "state");
 
 	if (call_attempts(call) == 1)
 		return true;
-	if (payload != NULL && slice_present(document_get_text(payload, "artifact_id")))
+	if (slice_present(document_get_text(payload, "artifact_id")))
 		return true;
 	if (slice_is(state, "input_required") || slice_is(state, "auth_required"))
 		return task->status == TASK_INPUT_REQUIRED && task->question_seq == call->seq;

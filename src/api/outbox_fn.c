@@ -43,7 +43,7 @@ envelope_with_notes(Jsonb *envelope, const char *adapter, Jsonb *notes)
 {
 	JsonbContainer *meta = document_get_container(&envelope->root, "meta");
 	JsonbValue	own;
-	bool		has_own = meta != NULL && document_get(meta, adapter, &own);
+	bool		has_own = document_get(meta, adapter, &own);
 	DocumentBuilder b;
 
 	if (notes == NULL && !has_own)

@@ -181,7 +181,7 @@ outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envel
 {
 	JsonbContainer *payload = call->kind == CALL_TOOL ? document_get_container(&envelope->root, "payload") : NULL;
 	Slice		callee = call->kind == CALL_TASK || call->kind == CALL_CANCEL ? call->agent_id :
-		payload != NULL ? callee_server_of(document_get_text(payload, "tool")) : SLICE_NONE;
+		callee_server_of(document_get_text(payload, "tool"));
 
 	if (slice_present(callee) && !slice_equal(callee, endpoint->serves))
 		ereport(ERROR,
@@ -245,8 +245,7 @@ outgoing_is_repetition(const Endpoint *endpoint, Jsonb *question, JsonbContainer
 	JsonbContainer *payload = document_get_container(&question->root, "payload");
 
 	return slice_is(endpoint->adapter, "mcp") &&
-		(outgoing_is_asked_by_result(asked) ||
-		 (payload != NULL && document_get_container(payload, "elicitations") != NULL));
+		(outgoing_is_asked_by_result(asked) || document_get_container(payload, "elicitations") != NULL);
 }
 
 /*
@@ -259,15 +258,13 @@ outgoing_is_update(const Endpoint *endpoint, Jsonb *question)
 	JsonbContainer *payload = document_get_container(&question->root, "payload");
 	JsonbValue	requests;
 
-	return slice_is(endpoint->adapter, "mcp") && payload != NULL && document_get(payload, "input_requests", &requests);
+	return slice_is(endpoint->adapter, "mcp") && document_get(payload, "input_requests", &requests);
 }
 
 bool
 outgoing_is_asked_by_request(JsonbContainer *asked, JsonbValue *id)
 {
-	JsonbContainer *native = document_get_container(asked, "native");
-
-	return native != NULL && document_get(native, "id", id);
+	return document_get(document_get_container(asked, "native"), "id", id);
 }
 
 /*
@@ -371,7 +368,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	const char *method = outgoing_streaming_method(call, endpoint, version);
 	Jsonb	   *question = callee_question(call);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
-	JsonbContainer *asked = meta == NULL ? NULL : document_get_container(meta, slice_cstring(endpoint->adapter));
+	JsonbContainer *asked = document_get_container(meta, slice_cstring(endpoint->adapter));
 	bool		is_resumed = question != NULL && slice_is(endpoint->adapter, "langgraph");
 	DocumentBuilder b;
 

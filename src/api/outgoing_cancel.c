@@ -117,7 +117,7 @@ outgoing_open_request(const CalleeSent *sent)
 	Jsonb	   *question = sent->question_seq == 0 ? NULL : event_read(sent->question_seq, ROWS_LATEST);
 	JsonbContainer *meta = question == NULL ? NULL : document_get_container(&question->root, "meta");
 	JsonbValue	id;
-	bool		is_response = meta != NULL && outgoing_is_asked_by_request(document_get_container(meta, "mcp"), &id);
+	bool		is_response = outgoing_is_asked_by_request(document_get_container(meta, "mcp"), &id);
 
 	return document_get_text(&outgoing_event(is_response ? sent->request_seq : sent->seq)->root, "id");
 }

@@ -32,7 +32,7 @@
 
 /*
  * Gets the value of a key of an object.  Returns false if it is absent, or if
- * this is not an object.
+ * this is not an object, or NULL.
  */
 extern bool document_get(JsonbContainer *object, const char *key, JsonbValue *value);
 /* Returns it if it is a string, or else an absent slice. */

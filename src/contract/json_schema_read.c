@@ -232,7 +232,7 @@ json_schema_begin_document(SchemaCompiler *c, SchemaNode *node, JsonbContainer *
 	JsonbValue	id;
 	SchemaAlias *alias;
 
-	if (object != NULL && document_get(object, "$id", &id))
+	if (document_get(object, "$id", &id))
 		uri = json_schema_identify(c, node, &id, base);
 	if (!slice_present(uri))
 		uri = base;

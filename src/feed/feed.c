@@ -39,13 +39,11 @@ static bool
 feed_event_is_expired(const RowScan *scan, TimestampTz now)
 {
 	Jsonb	   *document = rows_jsonb(scan, Anum_event_envelope);
-	JsonbContainer *meta = document_get_container(&document->root, "meta");
-	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
+	JsonbContainer *orders = document_get_container(document_get_container(&document->root, "meta"), "clutch");
 	JsonbValue	value;
 	Envelope	envelope;
 
-	if (orders == NULL || (!document_get(orders, "ttl_ms", &value) &&
-						   !document_get(orders, "deadline", &value)))
+	if (!document_get(orders, "ttl_ms", &value) && !document_get(orders, "deadline", &value))
 		return false;
 	envelope_read_admitted(document, &envelope, problem_list());
 	return !message_type_is_task(envelope.type) && envelope.orders.has_deadline &&

@@ -36,7 +36,7 @@ attempt_was_given_up(Jsonb *report)
 	JsonbContainer *notes = document_get_container(document_get_container(&report->root, "meta"), META_KEY);
 	JsonbValue	given_up;
 
-	return notes != NULL && document_get(notes, META_GIVEN_UP, &given_up) &&
+	return document_get(notes, META_GIVEN_UP, &given_up) &&
 		given_up.type == jbvBool && given_up.val.boolean;
 }
 

@@ -66,7 +66,7 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 	if (meta != NULL)
 		document_put_pairs(&b, meta, "clutch");
 	document_open_object(&b, "clutch");
-	if (orders != NULL && document_get(orders, "usage", &usage))
+	if (document_get(orders, "usage", &usage))
 		document_put_value(&b, "usage", &usage);
 	document_put_text(&b, "reply_to", reply_to);
 	document_close_object(&b);
@@ -76,7 +76,7 @@ callee_meta(JsonbContainer *meta, Slice reply_to)
 bool
 callee_asks(JsonbContainer *payload)
 {
-	Slice		state = payload == NULL ? SLICE_NONE : document_get_text(payload, "state");
+	Slice		state = document_get_text(payload, "state");
 
 	return slice_is(state, "input_required") || slice_is(state, "auth_required");
 }
@@ -239,7 +239,7 @@ callee_repeats_requests(const Call *call, JsonbContainer *envelope, Jsonb *paylo
 	bool		is_answer = requests != NULL && callee_question(call) != NULL;
 	Jsonb	   *answer = is_answer ? event_read(call->seq, ROWS_LATEST) : NULL;
 	JsonbContainer *said = answer == NULL ? NULL : document_get_container(&answer->root, "payload");
-	JsonbContainer *answered = said == NULL ? NULL : document_get_container(said, "input_responses");
+	JsonbContainer *answered = document_get_container(said, "input_responses");
 	int			n = answered == NULL ? 0 : JsonContainerSize(requests);
 	JsonbValue	value;
 
@@ -338,7 +338,7 @@ callee_read_crew(const Call *call, JsonbContainer *envelope, MessageType given, 
 {
 	JsonbContainer *native = document_get_container(callee_notes(envelope, "crewai"), "native");
 	JsonbValue	task;
-	bool		is_of_task = native != NULL && document_get(native, "task_id", &task);
+	bool		is_of_task = document_get(native, "task_id", &task);
 	bool		is_of_tool = given == MSG_TOOL_CALL || given == MSG_TOOL_RESULT || given == MSG_TOOL_ERROR;
 
 	if (answer->is_last || call->kind == CALL_TOOL ? given != MSG_TOOL_CALL : !is_of_task && !is_of_tool)

@@ -85,7 +85,7 @@ static Slice
 callee_server(Jsonb *request, const Endpoint *endpoint)
 {
 	JsonbContainer *payload = document_get_container(&request->root, "payload");
-	Slice		server = payload == NULL ? SLICE_NONE : callee_server_of(document_get_text(payload, "tool"));
+	Slice		server = callee_server_of(document_get_text(payload, "tool"));
 
 	return slice_present(server) || endpoint == NULL ? server : endpoint->serves;
 }

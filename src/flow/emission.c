@@ -75,9 +75,8 @@ emission_requester(const Emission *emission, Task *task)
 	Jsonb	   *request = slice_equal(task->from_agent, slice_of_cstring(clutch_orchestrator)) ?
 		emission_request_of(emission, task) : NULL;
 	JsonbContainer *meta = request == NULL ? NULL : document_get_container(&request->root, "meta");
-	JsonbContainer *rule = meta == NULL ? NULL : document_get_container(meta, "rule");
 
-	return rule == NULL ? SLICE_NONE : document_get_text(rule, "name");
+	return document_get_text(document_get_container(meta, "rule"), "name");
 }
 
 /*
@@ -193,7 +192,7 @@ emission_put_policy(DocumentBuilder *b, const Emission *emission)
 		document_get_container(&request->root, "security");
 	JsonbValue	policy;
 
-	if (security == NULL || !document_get(security, "policy", &policy))
+	if (!document_get(security, "policy", &policy))
 		return;
 	document_open_object(b, "security");
 	document_put_value(b, "policy", &policy);

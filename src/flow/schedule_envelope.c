@@ -101,11 +101,10 @@ schedule_template(Jsonb *envelope)
 static bool
 schedule_has_deadline(JsonbContainer *template)
 {
-	JsonbContainer *meta = document_get_container(template, "meta");
-	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
+	JsonbContainer *orders = document_get_container(document_get_container(template, "meta"), "clutch");
 	JsonbValue	deadline;
 
-	return orders != NULL && document_get(orders, "deadline", &deadline);
+	return document_get(orders, "deadline", &deadline);
 }
 
 /* Adds what is wrong with an envelope only because it is sent again and again. */

@@ -27,8 +27,7 @@ requirement_rule_notes(const Envelope *envelope)
 Slice
 requirement_sender(const Envelope *envelope)
 {
-	JsonbContainer *rule = requirement_rule_notes(envelope);
-	Slice		asker = rule == NULL ? SLICE_NONE : document_get_text(rule, "sender");
+	Slice		asker = document_get_text(requirement_rule_notes(envelope), "sender");
 
 	return slice_present(asker) ? asker : envelope->from_agent;
 }
@@ -38,9 +37,7 @@ requirement_added_to(const Envelope *envelope)
 {
 	JsonbContainer *rule = requirement_rule_notes(envelope);
 
-	if (rule == NULL || slice_present(document_get_text(rule, "sender")))
-		return SLICE_NONE;
-	return document_get_text(rule, "event");
+	return slice_present(document_get_text(rule, "sender")) ? SLICE_NONE : document_get_text(rule, "event");
 }
 
 /*

@@ -124,7 +124,7 @@ rule_read_shared(const Envelope *child, Envelope *request)
 	bool		is_shared = false;
 	Jsonb	   *document;
 
-	if (notes == NULL || !slice_present(child->run_id) || !document_get_bool(notes, "shared", &is_shared) || !is_shared)
+	if (!slice_present(child->run_id) || !document_get_bool(notes, "shared", &is_shared) || !is_shared)
 		return false;
 	document = event_read_of_run(document_get_text(notes, "event"), child->run_id, ROWS_LATEST);
 	if (document == NULL)

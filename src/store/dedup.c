@@ -51,7 +51,7 @@ dedup_native_id(const JsonbValue *notes, JsonbValue *id)
 {
 	JsonbContainer *native = notes->type == jbvBinary ? document_get_container(notes->val.binary.data, "native") : NULL;
 
-	return native != NULL && document_get(native, "id", id) && id->type != jbvNull;
+	return document_get(native, "id", id) && id->type != jbvNull;
 }
 
 /*

@@ -30,9 +30,7 @@ Slice
 redaction_of(Jsonb *document)
 {
 	JsonbContainer *payload = document_get_container(&document->root, "payload");
-	JsonbContainer *redacted = payload != NULL ? document_get_container(payload, "redacted") : NULL;
-
-	return redacted != NULL ? document_get_text(redacted, "sha256") : SLICE_NONE;
+	return document_get_text(document_get_container(payload, "redacted"), "sha256");
 }
 
 /* ------------------------------------------------------------- what remains */
@@ -176,8 +174,8 @@ redaction_put_fields(DocumentBuilder *b, Jsonb *document)
 static void
 redaction_put_orders(DocumentBuilder *b, JsonbContainer *meta)
 {
-	JsonbContainer *orders = meta != NULL ? document_get_container(meta, "clutch") : NULL;
-	JsonbContainer *step = orders != NULL ? document_get_container(orders, "step") : NULL;
+	JsonbContainer *orders = document_get_container(meta, "clutch");
+	JsonbContainer *step = document_get_container(orders, "step");
 
 	if (orders == NULL)
 		return;

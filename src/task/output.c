@@ -90,14 +90,11 @@ output_equal(Jsonb *a, Jsonb *b)
 Jsonb *
 output_read(Jsonb *event)
 {
-	JsonbContainer *at = event != NULL ? &event->root : NULL;
+	JsonbContainer *meta = event != NULL ? document_get_container(&event->root, "meta") : NULL;
+	JsonbContainer *step = document_get_container(document_get_container(meta, "clutch"), "step");
 	JsonbValue	output = {.type = jbvNull};
 
-	at = at != NULL ? document_get_container(at, "meta") : NULL;
-	at = at != NULL ? document_get_container(at, "clutch") : NULL;
-	at = at != NULL ? document_get_container(at, "step") : NULL;
-	if (at != NULL && !document_get(at, "output", &output))
-		output.type = jbvNull;
+	(void) document_get(step, "output", &output);
 	return document_of_value(&output);
 }
 
