@@ -33,7 +33,7 @@ argument_word(FunctionCallInfo fcinfo, int n, const char *name, const char *cons
 
 	for (i = 0; words[i] != NULL; i++)
 	{
-		if (slice_equal(word, slice_of_cstring(words[i])))
+		if (slice_is(word, words[i]))
 			return i;
 		all = psprintf("%s%s%s", all, i > 0 ? ", " : "", words[i]);
 	}

@@ -170,7 +170,7 @@ document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
 		Slice		name = {key.val.string.val, key.val.string.len};
 
 		(void) JsonbIteratorNext(&it, &value, true);
-		if (but && slice_equal(name, slice_of_cstring(but)))
+		if (but && slice_is(name, but))
 			continue;
 		document_key(b, name);
 		document_add_value(b, &value);

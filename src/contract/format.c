@@ -43,7 +43,7 @@ format_of(Slice name)
 	int			i;
 
 	for (i = 0; i < lengthof(format_names); i++)
-		if (slice_equal(name, slice_of_cstring(format_names[i].name)))
+		if (slice_is(name, format_names[i].name))
 			return format_names[i].kind;
 	return FORMAT_UNKNOWN;
 }

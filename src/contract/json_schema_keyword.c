@@ -287,7 +287,7 @@ json_schema_keyword(const SchemaNode *node, Slice name)
 	{
 		const SchemaKeyword *keyword = &schema_keywords[i];
 
-		if ((vocabularies & keyword->vocabulary) != 0 && slice_equal(name, slice_of_cstring(keyword->name)) &&
+		if ((vocabularies & keyword->vocabulary) != 0 && slice_is(name, keyword->name) &&
 			!((vocabularies & DRAFT_7) && (keyword->vocabulary & NEWER)))
 			return keyword;
 	}

@@ -77,7 +77,7 @@ json_schema_vocabulary(Slice uri)
 	int			i;
 
 	for (i = 0; i < lengthof(schema_vocabularies); i++)
-		if (slice_equal(uri, slice_of_cstring(schema_vocabularies[i].uri)))
+		if (slice_is(uri, schema_vocabularies[i].uri))
 			return schema_vocabularies[i].bit;
 	return 0;
 }

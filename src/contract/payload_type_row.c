@@ -25,7 +25,7 @@ payload_type_word(Slice word, const char *const *words)
 {
 	int			i = 0;
 
-	while (words[i + 1] != NULL && !slice_equal(word, slice_of_cstring(words[i])))
+	while (words[i + 1] != NULL && !slice_is(word, words[i]))
 		i++;
 	return i;
 }

@@ -71,7 +71,7 @@ consequence_kind_parse(Slice name, ConsequenceKind *kind)
 	int			i;
 
 	for (i = 0; i < NUM_CONSEQUENCE_KINDS; i++)
-		if (slice_equal(name, slice_of_cstring(kind_names[i])))
+		if (slice_is(name, kind_names[i]))
 		{
 			*kind = (ConsequenceKind) i;
 			return true;

@@ -78,7 +78,7 @@ answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 	int			i;
 
 	if (slice_equal(agent_id, task->from_agent) ||
-		slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+		slice_is(agent_id, clutch_orchestrator))
 		return;
 	for (i = 0; i < question->to_agents.n; i++)
 	{
@@ -87,7 +87,7 @@ answer_require_asked(const Task *task, const Envelope *question, Slice agent_id)
 		if (slice_equal(asked, agent_id) || answer_is_in_group(agent_id, asked))
 			return;
 		if (!slice_equal(asked, task->from_agent) &&
-			!slice_equal(asked, slice_of_cstring(clutch_orchestrator)))
+			!slice_is(asked, clutch_orchestrator))
 			is_open = false;
 	}
 	if (!is_open || !right_sees_task(agent_id, task))

@@ -72,7 +72,7 @@ emission_request_of(const Emission *emission, Task *task)
 static Slice
 emission_requester(const Emission *emission, Task *task)
 {
-	Jsonb	   *request = slice_equal(task->from_agent, slice_of_cstring(clutch_orchestrator)) ?
+	Jsonb	   *request = slice_is(task->from_agent, clutch_orchestrator) ?
 		emission_request_of(emission, task) : NULL;
 	JsonbContainer *meta = request == NULL ? NULL : document_get_container(&request->root, "meta");
 

@@ -201,7 +201,7 @@ emission_share_is_requested(Slice task_id)
 {
 	Task	   *child = task_look(task_id, ROWS_LATEST);
 
-	if (child != NULL && !slice_equal(child->from_agent, slice_of_cstring(clutch_orchestrator)))
+	if (child != NULL && !slice_is(child->from_agent, clutch_orchestrator))
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/task_id", "TASK_EXISTS"),
@@ -291,7 +291,7 @@ emission_share_stranger(const Task *task, const SharedChild *children, int n)
 		Task	   *child = task_look(children[i].task_id, ROWS_LATEST);
 
 		if (child == NULL || !slice_equal(child->parent_task_id, task->task_id) ||
-			!slice_equal(child->from_agent, slice_of_cstring(clutch_orchestrator)))
+			!slice_is(child->from_agent, clutch_orchestrator))
 			return &children[i];
 	}
 	return NULL;

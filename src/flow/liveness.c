@@ -183,7 +183,7 @@ liveness_follow(const Envelope *envelope, Slice agent_id)
 	AgentCard	card;
 
 	/* an import changes the card in the name of the orchestrator, so it tells nothing of whether the agent is there */
-	if (envelope->type != MSG_AGENT_UPDATE || !slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)))
+	if (envelope->type != MSG_AGENT_UPDATE || !slice_is(envelope->from_agent, clutch_orchestrator))
 		(void) liveness_beat(agent_id);
 	if (envelope->type == MSG_AGENT_HEARTBEAT)
 		liveness_watch_registered(agent_id);

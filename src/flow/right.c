@@ -206,7 +206,7 @@ right_has_been_given(Slice agent_id, Slice run_id, GrantHolder holder)
 static bool
 right_is_everywhere(Slice agent_id)
 {
-	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)) || principal_is_operator(principal_role());
+	return slice_is(agent_id, clutch_orchestrator) || principal_is_operator(principal_role());
 }
 
 bool
@@ -346,7 +346,7 @@ right_is_parent_only(Slice run_id)
 bool
 right_sees_task(Slice agent_id, const Task *task)
 {
-	if (!right_is_parent_only(task->run_id) || slice_equal(agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (!right_is_parent_only(task->run_id) || slice_is(agent_id, clutch_orchestrator))
 		return true;
 	while (task != NULL)
 	{

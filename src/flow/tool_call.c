@@ -74,7 +74,7 @@ tool_call_is_on_card(Slice tool, const Roster *roster, int ordinal)
 static void
 tool_call_check_card(const Envelope *call)
 {
-	bool		is_orchestrator = slice_equal(call->from_agent, slice_of_cstring(clutch_orchestrator));
+	bool		is_orchestrator = slice_is(call->from_agent, clutch_orchestrator);
 	const Roster *roster = roster_get();
 	int			ordinal = roster_find(roster, call->from_agent);
 	const SliceList *hosts;

@@ -98,7 +98,7 @@ agent_status_parse(Slice name, AgentStatus *status)
 
 	for (i = 0; i < (int) lengthof(agent_status_names); i++)
 	{
-		if (slice_equal(name, slice_of_cstring(agent_status_names[i])))
+		if (slice_is(name, agent_status_names[i]))
 		{
 			*status = (AgentStatus) i;
 			return true;

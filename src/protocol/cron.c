@@ -241,7 +241,7 @@ cron_parse(Slice text)
 	if (text.len > 0 && text.s[0] == '@')
 	{
 		for (i = 0; i < (int) lengthof(cron_macros); i++)
-			if (slice_equal(text, slice_of_cstring(cron_macros[i].word)))
+			if (slice_is(text, cron_macros[i].word))
 				return cron_parse(slice_of_cstring(cron_macros[i].meaning));
 		cron_raise_macro(text);
 	}

@@ -150,7 +150,7 @@ fields_word(Fields *f, int field, Presence presence, const char *const *words)
 	if (!slice_present(text))
 		return -1;
 	for (i = 0; words[i] != NULL; i++)
-		if (slice_equal(text, slice_of_cstring(words[i])))
+		if (slice_is(text, words[i]))
 			return i;
 
 	initStringInfo(&known);

@@ -52,7 +52,7 @@ legacy_type_parse(Slice name)
 	int			i;
 
 	for (i = 0; i < NUM_LEGACY_TYPES; i++)
-		if (slice_equal(name, slice_of_cstring(legacy_names[i])))
+		if (slice_is(name, legacy_names[i]))
 			break;
 	return i;
 }

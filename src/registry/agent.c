@@ -220,8 +220,8 @@ agent_register(Slice agent_id, Jsonb *card, int64 seq, TimestampTz at)
 static void
 agent_change_status(AgentRow *row, Slice status, Slice reason, Slice from, int64 seq)
 {
-	bool		lost = slice_equal(from, slice_of_cstring(clutch_orchestrator)) &&
-		slice_equal(status, slice_of_cstring(agent_status_name(AGENT_UNAVAILABLE)));
+	bool		lost = slice_is(from, clutch_orchestrator) &&
+		slice_is(status, agent_status_name(AGENT_UNAVAILABLE));
 	bool		changed;
 
 	if (!slice_present(status))

@@ -103,7 +103,7 @@ roster_card_level_of(const JsonbValue *value, const char *const *names, int befo
 	int			i;
 
 	for (i = 0; names[i] != NULL; i++)
-		if (slice_equal(word, slice_of_cstring(names[i])))
+		if (slice_is(word, names[i]))
 			return i;
 	return before;
 }

@@ -321,7 +321,7 @@ roster_sort_by_traits(Roster *roster)
 		 * but works on no tasks
 		 */
 		if ((agent->status == AGENT_READY || agent->status == AGENT_BUSY) &&
-			!slice_equal(agent->agent_id, slice_of_cstring(clutch_orchestrator)))
+			!slice_is(agent->agent_id, clutch_orchestrator))
 			agent_set_add(roster->taking_work, i);
 		if (amount_is_limit(&agent->card.max_amount))
 			roster->limits_spending = true;

@@ -29,7 +29,7 @@ static bool
 delegation_is_free(const Requirement *requirement)
 {
 	return !slice_present(requirement->sender) ||
-		slice_equal(requirement->sender, slice_of_cstring(clutch_orchestrator));
+		slice_is(requirement->sender, clutch_orchestrator);
 }
 
 /*

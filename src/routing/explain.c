@@ -201,7 +201,7 @@ explain_budget(StringInfo words, const Choice *choice, const RosterAgent *agent)
 static void
 explain_status(StringInfo words, const RosterAgent *agent)
 {
-	if (slice_equal(agent->agent_id, slice_of_cstring(clutch_orchestrator)))
+	if (slice_is(agent->agent_id, clutch_orchestrator))
 		appendStringInfoString(words, "is the orchestrator, which does no tasks");
 	else
 		appendStringInfo(words, "is %s", agent_status_name(agent->status));

@@ -19,7 +19,7 @@
 JsonbContainer *
 requirement_rule_notes(const Envelope *envelope)
 {
-	if (!slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)))
+	if (!slice_is(envelope->from_agent, clutch_orchestrator))
 		return NULL;
 	return document_get_container(document_get_container(&envelope->doc->root, "meta"), "rule");
 }
@@ -49,7 +49,6 @@ void
 requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 {
 	const SliceList *to = &envelope->to_agents;
-	Slice		orchestrator = slice_of_cstring(clutch_orchestrator);
 	int			i;
 
 	memset(requirement, 0, sizeof(*requirement));
@@ -66,7 +65,7 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
 	for (i = 0; i < to->n; i++)
 	{
-		if (slice_equal(to->items[i], orchestrator))
+		if (slice_is(to->items[i], clutch_orchestrator))
 			continue;
 		if (slice_starts(to->items[i], SLICE_OF("group:")))
 			requirement->groups.items[requirement->groups.n++] = to->items[i];

@@ -45,6 +45,6 @@ bool
 audit_is(Slice run_id, Slice from_agent, Slice payload_type, const char *what)
 {
 	return slice_equal(run_id, SLICE_OF(AUDIT_RUN)) &&
-		slice_equal(from_agent, slice_of_cstring(clutch_orchestrator)) &&
-		(what == NULL || slice_equal(payload_type, slice_of_cstring(what)));
+		slice_is(from_agent, clutch_orchestrator) &&
+		(what == NULL || slice_is(payload_type, what));
 }

@@ -30,7 +30,7 @@ static bool
 participant_is_name(Slice name)
 {
 	return (slice_starts(name, SLICE_OF("agent:")) || slice_starts(name, SLICE_OF("group:"))) &&
-		!slice_equal(name, slice_of_cstring(clutch_orchestrator));
+		!slice_is(name, clutch_orchestrator);
 }
 
 /* ----------------------------------------------------------------- memory */

@@ -120,7 +120,7 @@ static bool
 redaction_is_record(const Envelope *envelope)
 {
 	return envelope->orders.move == MOVE_RETRIED ||
-		(slice_equal(envelope->from_agent, slice_of_cstring(clutch_orchestrator)) &&
+		(slice_is(envelope->from_agent, clutch_orchestrator) &&
 		 (message_type_is_internal(envelope->type) || envelope->orders.move != MOVE_NONE));
 }
 

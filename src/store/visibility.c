@@ -30,7 +30,7 @@ visibility_of_word(Slice word)
 	int			i;
 
 	for (i = VISIBILITY_PUBLIC; i <= VISIBILITY_PRIVATE; i++)
-		if (slice_equal(word, slice_of_cstring(envelope_visibility_word(i))))
+		if (slice_is(word, envelope_visibility_word(i)))
 			return i;
 	return VISIBILITY_SCOPE;
 }

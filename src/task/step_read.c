@@ -180,10 +180,8 @@ step_read(const Envelope *envelope, int64 seq, TimestampTz at, TaskEvent *event)
 	else if (event->step == STEP_PROGRESS && slice_present(envelope->orders.step))
 		event->step = STEP_KEEP;
 	step_read_payload(payload, event);
-	event->by_database = slice_equal(envelope->from_agent,
-									 slice_of_cstring(clutch_orchestrator));
+	event->by_database = slice_is(envelope->from_agent, clutch_orchestrator);
 	event->was_pending = event->by_database &&
-		slice_equal(document_get_text(payload, "was"),
-					slice_of_cstring(task_status_name(TASK_PENDING)));
+		slice_is(document_get_text(payload, "was"), task_status_name(TASK_PENDING));
 	return true;
 }

@@ -140,7 +140,7 @@ transition_find_name(const char *const *names, int n, Slice name)
 	int			i;
 
 	for (i = 0; i < n; i++)
-		if (names[i] != NULL && slice_equal(name, slice_of_cstring(names[i])))
+		if (names[i] != NULL && slice_is(name, names[i]))
 			return i;
 	return -1;
 }

@@ -44,16 +44,10 @@ verdict_require_in_run(const Task *task, Slice task_id, Slice run_id)
 				 errhint("Name the task and the run of the envelope that clutch.claim returned, in clutch.ingest as members of the context.")));
 }
 
-static bool
-verdict_is_orchestrator(Slice agent_id)
-{
-	return slice_equal(agent_id, slice_of_cstring(clutch_orchestrator));
-}
-
 bool
 verdict_may_steer(const Task *task, Slice agent_id)
 {
-	return verdict_is_orchestrator(agent_id) || slice_equal(agent_id, task->from_agent) ||
+	return slice_is(agent_id, clutch_orchestrator) || slice_equal(agent_id, task->from_agent) ||
 		task_was_with(task, agent_id);
 }
 
@@ -133,10 +127,10 @@ verdict_check_hand_over(const Task *task, const Envelope *request)
 {
 	bool		names_agent = request->to_agents.n == 1 &&
 		slice_starts(request->to_agents.items[0], SLICE_OF("agent:")) &&
-		!verdict_is_orchestrator(request->to_agents.items[0]);
+		!slice_is(request->to_agents.items[0], clutch_orchestrator);
 	bool		is_over = task_status_is_over(task->status);
 
-	if (!is_over && names_agent && (verdict_is_orchestrator(request->from_agent) ||
+	if (!is_over && names_agent && (slice_is(request->from_agent, clutch_orchestrator) ||
 									slice_equal(request->from_agent, task->agent_id)))
 		return;
 	ereport(ERROR,

@@ -68,7 +68,7 @@ quota_kind_parse(Slice name, QuotaKind *kind)
 	int			i;
 
 	for (i = 0; i < NUM_QUOTA_KINDS; i++)
-		if (slice_equal(name, slice_of_cstring(kinds[i].name)))
+		if (slice_is(name, kinds[i].name))
 		{
 			*kind = (QuotaKind) i;
 			return true;

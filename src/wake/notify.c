@@ -203,7 +203,7 @@ audience_parse(Slice name, Audience *audience)
 	int			i;
 
 	for (i = 0; i < lengthof(audience_names); i++)
-		if (slice_equal(name, slice_of_cstring(audience_names[i])))
+		if (slice_is(name, audience_names[i]))
 		{
 			*audience = (Audience) i;
 			return true;
