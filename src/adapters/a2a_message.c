@@ -89,10 +89,10 @@ static bool
 a2a_is_role_of_user(const Adapter *self, Slice role)
 {
 	static const char *const roles[] = {"ROLE_USER", "user", "ROLE_AGENT", "agent", "ROLE_UNSPECIFIED"};
+	int			i = slice_find(role, roles, lengthof(roles));
 
-	for (int i = 0; i < lengthof(roles); i++)
-		if (slice_is(role, roles[i]))
-			return i < 2;
+	if (i >= 0)
+		return i < 2;
 	adapter_fault(self, "/role", "WRONG_VALUE", "it must be \"ROLE_USER\" or \"ROLE_AGENT\", or \"user\" or \"agent\" in version 0.3");
 }
 

@@ -27,15 +27,6 @@ static const char *const langgraph_modes[] = {
 	"messages/metadata", "messages/partial", "messages/complete"
 };
 
-static int
-langgraph_place_of(const char *const *names, int n, Slice name)
-{
-	for (int i = 0; i < n; i++)
-		if (slice_is(name, names[i]))
-			return i;
-	return -1;
-}
-
 /*
  * Returns the mode without the namespace that may follow it, or an absent
  * slice if the text is not a mode.
@@ -46,7 +37,7 @@ langgraph_mode(Slice text)
 	const char *bar = slice_present(text) ? memchr(text.s, '|', text.len) : NULL;
 	Slice		mode = bar != NULL ? (Slice) {text.s, bar - text.s} : text;
 
-	return langgraph_place_of(langgraph_modes, lengthof(langgraph_modes), mode) >= 0 ? mode : SLICE_NONE;
+	return slice_find(mode, langgraph_modes, lengthof(langgraph_modes)) >= 0 ? mode : SLICE_NONE;
 }
 
 /* --------------------------------------------------------- what a document is */
@@ -123,7 +114,7 @@ langgraph_open_tuple(Json *raw, LanggraphChunk *chunk)
 	int			n = json_is(raw, JSON_ARRAY) ? raw->n : 0;
 
 	if ((n != 2 && n != 3) || raw->items[n - 2]->kind != JSON_TEXT || (n == 3 && raw->items[0]->kind != JSON_ARRAY) ||
-		langgraph_place_of(langgraph_modes, lengthof(langgraph_modes), raw->items[n - 2]->text) < 0)
+		slice_find(raw->items[n - 2]->text, langgraph_modes, lengthof(langgraph_modes)) < 0)
 		return false;
 	*chunk = (LanggraphChunk) {LANGGRAPH_TUPLE, LANGGRAPH_CHUNK, raw->items[n - 2]->text, n == 3 ? raw->items[0] : NULL,
 		raw->items[n - 1], n == 3 ? "/2" : "/1"};
@@ -420,8 +411,8 @@ static Json *
 langgraph_outbound(const Adapter *self, const Json *envelope)
 {
 	const Json *notes = adapter_noted(self, envelope, "");
-	int			form = langgraph_place_of(langgraph_forms, lengthof(langgraph_forms), json_get_text(notes, "/form"));
-	int			kind = langgraph_place_of(langgraph_kinds, lengthof(langgraph_kinds), json_get_text(notes, "/kind"));
+	int			form = slice_find(json_get_text(notes, "/form"), langgraph_forms, lengthof(langgraph_forms));
+	int			kind = slice_find(json_get_text(notes, "/kind"), langgraph_kinds, lengthof(langgraph_kinds));
 	Slice		type = json_get_text(notes, "/type");
 	Json	   *raw;
 

@@ -361,15 +361,6 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 	return mcp_read_other(self, raw, method, "/params", context);
 }
 
-static bool
-mcp_is_servers_method(Slice method)
-{
-	for (int i = 0; i < lengthof(mcp_servers_methods); i++)
-		if (slice_is(method, mcp_servers_methods[i]))
-			return true;
-	return false;
-}
-
 static List *
 mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 {
@@ -383,7 +374,8 @@ mcp_inbound(const Adapter *self, const Json *raw, const Json *context)
 	if (adapter_type(envelope) == MSG_TASK_PROGRESS)
 		mcp_note_related_task(self, envelope, raw, "/params", context);
 	adapter_note_native(self, envelope, "id", adapter_find_name(self, raw, "/id"));
-	mcp_note_scope(self, envelope, context, mcp_is_servers_method(json_get_text(raw, "/method")));
+	mcp_note_scope(self, envelope, context,
+				   slice_find(json_get_text(raw, "/method"), mcp_servers_methods, lengthof(mcp_servers_methods)) >= 0);
 	/*
 	 * at least one note must mark the envelope as foreign, even if "kept" has
 	 * been removed

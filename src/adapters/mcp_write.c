@@ -173,15 +173,8 @@ mcp_is_form_schema(const Json *schema)
 	if (properties == NULL || !json_says(schema, "/type", "object"))
 		return false;
 	for (int i = 0; i < properties->n; i++)
-	{
-		Slice		kind = json_get_text(properties->items[i], "/type");
-		int			k = 0;
-
-		while (k < lengthof(kinds) && !slice_is(kind, kinds[k]))
-			k++;
-		if (k == lengthof(kinds))
+		if (slice_find(json_get_text(properties->items[i], "/type"), kinds, lengthof(kinds)) < 0)
 			return false;
-	}
 	return true;
 }
 

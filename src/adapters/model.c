@@ -42,10 +42,7 @@ static const char *const model_intents[] = {
 static Slice
 model_intent(Slice intent)
 {
-	for (int i = 0; i < lengthof(model_intents) && slice_present(intent); i++)
-		if (slice_is(intent, model_intents[i]))
-			return intent;
-	return SLICE_OF("reflect");
+	return slice_find(intent, model_intents, lengthof(model_intents)) >= 0 ? intent : SLICE_OF("reflect");
 }
 
 /* ------------------------------------------------------------------ prompts */

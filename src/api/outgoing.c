@@ -81,10 +81,7 @@ outgoing_is_addressed(Slice adapter)
 {
 	static const char *const names[] = {"langgraph", "collab", "map", "autogen"};
 
-	for (int i = 0; i < lengthof(names); i++)
-		if (slice_is(adapter, names[i]))
-			return true;
-	return false;
+	return slice_find(adapter, names, lengthof(names)) >= 0;
 }
 
 /*

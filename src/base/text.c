@@ -84,6 +84,15 @@ slice_hash(Slice a)
 	return hash_bytes_extended((const unsigned char *) a.s, a.len, 0);
 }
 
+int
+slice_find(Slice a, const char *const *words, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (words[i] != NULL && slice_is(a, words[i]))
+			return i;
+	return -1;
+}
+
 bool
 slices_have(SliceList list, Slice text)
 {

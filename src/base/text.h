@@ -77,6 +77,9 @@ extern Slice slice_copy(Slice a);
 
 extern uint64 slice_hash(Slice a);
 
+/* Returns the index of the text among n words, of which some may be NULL, or -1. */
+extern int	slice_find(Slice a, const char *const *words, int n);
+
 /* Does an element of the list equal the text? */
 extern bool slices_have(SliceList list, Slice text);
 

@@ -68,15 +68,11 @@ consequence_kind_name(ConsequenceKind kind)
 bool
 consequence_kind_parse(Slice name, ConsequenceKind *kind)
 {
-	int			i;
+	int			i = slice_find(name, kind_names, NUM_CONSEQUENCE_KINDS);
 
-	for (i = 0; i < NUM_CONSEQUENCE_KINDS; i++)
-		if (slice_is(name, kind_names[i]))
-		{
-			*kind = (ConsequenceKind) i;
-			return true;
-		}
-	return false;
+	if (i >= 0)
+		*kind = (ConsequenceKind) i;
+	return i >= 0;
 }
 
 bool
@@ -272,7 +268,7 @@ agenda_leave_what_is_due(void)
 	{
 		Entry	   *entry = lfirst(cell);
 
-		if (entry->consequence.kind != CONSEQUENCE_TICK && entry->consequence.kind != CONSEQUENCE_TIMERS)
+		if (!consequence_is_share(entry->consequence.kind))
 			kept = lappend(kept, entry);
 	}
 	buckets = NULL;

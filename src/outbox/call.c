@@ -39,9 +39,10 @@ call_state_name(CallState state)
 static int
 call_word(const char *const *words, int n, Slice word)
 {
-	for (int i = 0; i < n; i++)
-		if (slice_is(word, words[i]))
-			return i;
+	int			i = slice_find(word, words, n);
+
+	if (i >= 0)
+		return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
 			 errmsg("unexpected value \"%.*s\" in clutch.outbox", word.len, word.s)));

@@ -94,15 +94,9 @@ agent_status_name(AgentStatus status)
 bool
 agent_status_parse(Slice name, AgentStatus *status)
 {
-	int			i;
+	int			i = slice_find(name, agent_status_names, lengthof(agent_status_names));
 
-	for (i = 0; i < (int) lengthof(agent_status_names); i++)
-	{
-		if (slice_is(name, agent_status_names[i]))
-		{
-			*status = (AgentStatus) i;
-			return true;
-		}
-	}
-	return false;
+	if (i >= 0)
+		*status = (AgentStatus) i;
+	return i >= 0;
 }

@@ -133,26 +133,14 @@ task_status_name(TaskStatus status)
 	return status_names[status];
 }
 
-/* Returns the position of a name in one of the tables above, or -1. */
-static int
-transition_find_name(const char *const *names, int n, Slice name)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-		if (names[i] != NULL && slice_is(name, names[i]))
-			return i;
-	return -1;
-}
-
 /*
- * The same, but raises an error.  "column" is the column of clutch.task from
- * which the name was read.
+ * Returns the index of a name in one of the tables above.  "column" is the
+ * column of clutch.task from which it was read.
  */
 static int
 transition_parse_name(const char *const *names, int n, Slice name, const char *column)
 {
-	int			i = transition_find_name(names, n, name);
+	int			i = slice_find(name, names, n);
 
 	if (i >= 0)
 		return i;
@@ -199,7 +187,7 @@ claim_reason_parse(Slice name)
 bool
 claim_reason_find(Slice name, ClaimReason *reason)
 {
-	int			i = transition_find_name(claim_reason_names, NUM_CLAIM_REASONS, name);
+	int			i = slice_find(name, claim_reason_names, NUM_CLAIM_REASONS);
 
 	*reason = (ClaimReason) Max(i, 0);
 	return i >= 0;

@@ -200,15 +200,11 @@ notify_note_channel(Audience audience, uint64 key)
 bool
 audience_parse(Slice name, Audience *audience)
 {
-	int			i;
+	int			i = slice_find(name, audience_names, lengthof(audience_names));
 
-	for (i = 0; i < lengthof(audience_names); i++)
-		if (slice_is(name, audience_names[i]))
-		{
-			*audience = (Audience) i;
-			return true;
-		}
-	return false;
+	if (i >= 0)
+		*audience = (Audience) i;
+	return i >= 0;
 }
 
 bool
