@@ -18,6 +18,7 @@
 
 #include "access/xlog.h"
 #include "base/crypto.h"
+#include "catalog/pg_control.h"
 #include "common/cryptohash.h"
 
 #include <sodium.h>
@@ -113,22 +114,17 @@ crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[CRYPTO_HASH_
 
 /* ---------------------------------------------------------- short hashes */
 
-uint64
-crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text)
-{
-	uint64		hash;
-
-	StaticAssertStmt(sizeof(hash) == crypto_shorthash_BYTES && CRYPTO_SHORT_KEY_BYTES == crypto_shorthash_KEYBYTES,
-					 "short hashes have another size");
-	(void) crypto_shorthash((unsigned char *) &hash, (const unsigned char *) (text.len > 0 ? text.s : ""), Max(text.len, 0), key);
-	return hash;
-}
-
 /* The key is the random number that initdb has put into pg_control. */
 uint64
 crypto_name_hash(Slice name)
 {
-	return crypto_short_hash((const uint8 *) GetMockAuthenticationNonce(), name);
+	uint64		hash;
+
+	StaticAssertStmt(sizeof(hash) == crypto_shorthash_BYTES && MOCK_AUTH_NONCE_LEN >= crypto_shorthash_KEYBYTES,
+					 "short hashes have another size");
+	(void) crypto_shorthash((unsigned char *) &hash, (const unsigned char *) (name.len > 0 ? name.s : ""), Max(name.len, 0),
+							(const unsigned char *) GetMockAuthenticationNonce());
+	return hash;
 }
 
 /* --------------------------------------------------------------- Ed25519 */

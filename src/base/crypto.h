@@ -46,18 +46,10 @@ extern void crypto_hmac(Slice key, const Slice *parts, int nparts, uint8 digest[
 
 /* --- short hashes (SipHash-2-4) --- */
 
-#define CRYPTO_SHORT_KEY_BYTES		16
-
 /*
- * Hashes a text to 64 bits.  Nobody who does not know the key can find texts
- * with equal hashes, other than by trying them.
- */
-extern uint64 crypto_short_hash(const uint8 key[CRYPTO_SHORT_KEY_BYTES], Slice text);
-
-/*
- * The same with a key of the cluster, which all backends have at all times.  So
- * nobody can choose a name, such as the ID of an agent or of an event, that has
- * the hash of another one.
+ * Hashes a name, such as the ID of an agent or of an event, to 64 bits, with a
+ * key of the cluster, which all backends have at all times.  Nobody who does
+ * not know the key can choose a name that has the hash of another one.
  */
 extern uint64 crypto_name_hash(Slice name);
 

@@ -64,6 +64,13 @@ slice_starts(Slice a, Slice prefix)
  */
 extern int	slice_compare(Slice a, Slice b);
 
+/* Compares keys in the order of jsonb: shorter ones come first. */
+static inline int
+slice_compare_keys(Slice a, Slice b)
+{
+	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
+}
+
 extern Slice slice_of_cstring(const char *s);
 extern Slice slice_of_text(const struct varlena *t);	/* t must be detoasted */
 

@@ -342,7 +342,7 @@ json_schema_check_members(const SchemaCheck *check, const JsonbContainer *object
 		bool		matched;
 		JsonbValue	value;
 
-		while (name < check->n && json_schema_compare_keys(key, check->names[name]) > 0)
+		while (name < check->n && slice_compare_keys(key, check->names[name]) > 0)
 			name++;
 		matched = name < check->n && slice_equal(key, check->names[name]);
 		value_at(object, i, &value);

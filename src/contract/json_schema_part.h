@@ -347,9 +347,6 @@ extern uint32 json_schema_type_of(const JsonbValue *value);
 /* Are two values equal in the sense of JSON Schema? */
 extern bool json_schema_equal(const JsonbValue *a, const JsonbValue *b);
 
-/* Compares keys in the order of jsonb. */
-extern int	json_schema_compare_keys(Slice a, Slice b);
-
 /* --- json_schema_scalar.c, json_schema_container.c: one check of a value --- */
 extern bool json_schema_check_scalar(const SchemaNode *node, const SchemaCheck *check,
 									 const SchemaSight *sight);

@@ -13,16 +13,10 @@
 #include "protocol/value.h"
 #include "settings.h"
 
-int
-json_schema_compare_keys(Slice a, Slice b)
-{
-	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
-}
-
 static int
 json_schema_compare_slices(const void *a, const void *b)
 {
-	return json_schema_compare_keys(*(const Slice *) a, *(const Slice *) b);
+	return slice_compare_keys(*(const Slice *) a, *(const Slice *) b);
 }
 
 bool

@@ -16,13 +16,6 @@
 
 /* -------------------------------------------------------------- finding them */
 
-/* Compares keys in the order of jsonb. */
-static int
-fields_compare_keys(Slice a, Slice b)
-{
-	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
-}
-
 static void
 fields_add_unknown(const Fields *f, Slice key)
 {
@@ -85,7 +78,7 @@ fields_open(Fields *f, const FieldTable *table, const JsonbValue *value,
 		key.len = data + key_offset - key.s;
 		JBE_ADVANCE_OFFSET(value_offset, entry);
 
-		while (name < nnames && (order = fields_compare_keys(key, names[name])) > 0)
+		while (name < nnames && (order = slice_compare_keys(key, names[name])) > 0)
 			name++;
 		if (name < nnames && order == 0)
 		{
