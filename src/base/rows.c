@@ -12,12 +12,14 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "base/column.h"
 #include "base/rows.h"
 #include "base/rows_part.h"
 #include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
+#include "utils/array.h"
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -420,6 +422,37 @@ TimestampTz
 rows_timestamp(const RowScan *scan, int attno)
 {
 	return DatumGetTimestampTz(rows_datum_or_zero(scan, attno));
+}
+
+uint64
+rows_xid8(const RowScan *scan, int attno)
+{
+	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum_or_zero(scan, attno)));
+}
+
+Oid
+rows_oid(const RowScan *scan, int attno)
+{
+	return DatumGetObjectId(rows_datum_or_zero(scan, attno));
+}
+
+SliceList
+rows_texts_copy(const RowScan *scan, int attno)
+{
+	Datum		array = rows_datum_or_zero(scan, attno);
+
+	return array == (Datum) 0 ? (SliceList) {0, NULL} :
+		column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(array)));
+}
+
+void
+rows_bytes(const RowScan *scan, int attno, uint8 *to, int n)
+{
+	Slice		bytes = rows_text(scan, attno);
+
+	memset(to, 0, n);
+	if (bytes.len == n)
+		memcpy(to, bytes.s, n);
 }
 
 bool

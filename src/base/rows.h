@@ -390,8 +390,13 @@ extern int32 rows_int4(const RowScan *scan, int attno);
 extern int16 rows_int2(const RowScan *scan, int attno);
 extern int64 rows_int8(const RowScan *scan, int attno);
 extern TimestampTz rows_timestamp(const RowScan *scan, int attno);
+extern uint64 rows_xid8(const RowScan *scan, int attno);
+extern Oid	rows_oid(const RowScan *scan, int attno);
 extern bool rows_bool(const RowScan *scan, int attno);
+extern SliceList rows_texts_copy(const RowScan *scan, int attno);	/* of text[], palloc'd; empty if it is NULL */
 extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
+/* Copies the n bytes of a bytea; zeros if it has another length, which somebody else must have written. */
+extern void rows_bytes(const RowScan *scan, int attno, uint8 *to, int n);
 
 /*
  * Does everything between rows_start and rows_end, and adds a text column of each row to a List
@@ -441,25 +446,6 @@ extern ItemPointerData rows_insert(StateTable table, Datum *values, bool *nulls)
  */
 extern void rows_batch(void (*write) (void *arg), void *arg);
 
-/* --- rows_in_place.c --- */
-
-/*
- * Sets integer columns of the row whose first column is the key, in place: visible to everybody
- * at once, and not undone by a rollback.  The columns must not be null and must not be in an
- * index.  The caller must make sure that no other transaction changes the row meanwhile.
- */
-extern void rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
-						   const int32 *numbers, int n);
-
-/*
- * Adds 1 to a bigint column of the row whose first column is the key, in the same way.  Several
- * transactions may do so at once, and each is counted; nothing else may change the row.  Does
- * nothing if there is no such row.
- */
-extern void rows_count_in_place(StateTable table, StateIndex index, Slice key, int column);
-
-/* --- rows_write.c --- */
-
 /*
  * Can rows be inserted into the table, which is open for writing?  They cannot if a user has
  * added an index with an expression, or with another condition than IS NOT NULL; rows_insert and
@@ -496,5 +482,22 @@ extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
  * transaction may be changing.  Returns false if there is no row.
  */
 extern bool rows_delete_first(RowScan *scan);
+
+/* --- rows_in_place.c --- */
+
+/*
+ * Sets integer columns of the row whose first column is the key, in place: visible to everybody
+ * at once, and not undone by a rollback.  The columns must not be null and must not be in an
+ * index.  The caller must make sure that no other transaction changes the row meanwhile.
+ */
+extern void rows_set_in_place(StateTable table, StateIndex index, Slice key, const int *columns,
+						   const int32 *numbers, int n);
+
+/*
+ * Adds 1 to a bigint column of the row whose first column is the key, in the same way.  Several
+ * transactions may do so at once, and each is counted; nothing else may change the row.  Does
+ * nothing if there is no such row.
+ */
+extern void rows_count_in_place(StateTable table, StateIndex index, Slice key, int column);
 
 #endif							/* CLUTCH_ROWS_H */

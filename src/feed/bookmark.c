@@ -181,8 +181,7 @@ bookmark_horizon(void)
 	while (rows_next(&scan))
 	{
 		bool		is_ahead = false;
-		bool		isnull;
-		Oid			next = DatumGetObjectId(rows_datum(&scan, Anum_subscription_position_owner, &isnull));
+		Oid			next = rows_oid(&scan, Anum_subscription_position_owner);
 		Position	seen;
 
 		CHECK_FOR_INTERRUPTS();

@@ -16,7 +16,6 @@
 #include "store/epoch.h"
 #include "store/event.h"
 #include "utils/memutils.h"
-#include "utils/xid8.h"
 
 /* the state of one call of feed_read */
 typedef struct FeedReader
@@ -92,14 +91,6 @@ feed_examine(FeedReader *reader, const RowScan *scan)
 	MemoryContextReset(reader->event_context);
 }
 
-static uint64
-feed_event_xid(const RowScan *scan)
-{
-	bool		isnull;
-
-	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
-}
-
 /* ------------------------------------------------------------ the ranges */
 
 /*
@@ -124,7 +115,7 @@ feed_read_newer(FeedReader *reader, int epoch, uint64 from_xid, const Position *
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		uint64		xid = feed_event_xid(&scan);
+		uint64		xid = rows_xid8(&scan, Anum_event_xid);
 
 		if (xid >= until->xmax)
 			break;

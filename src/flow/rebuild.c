@@ -47,7 +47,6 @@
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/xid8.h"
 
 /* an event of the log, as far as a rebuild needs it */
 typedef struct LoggedEvent
@@ -277,14 +276,6 @@ rebuild_replay_event(LoggedEvent *logged, bool is_late)
 		expiry_note(&logged->envelope, logged->seq);
 }
 
-static uint64
-rebuild_xid(const RowScan *scan)
-{
-	bool		isnull;
-
-	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
-}
-
 static int64
 rebuild_replay_log(void)
 {
@@ -311,7 +302,7 @@ rebuild_replay_log(void)
 			logged.seq = rows_int8(&scan, Anum_event_seq);
 			logged.at = rows_timestamp(&scan, Anum_event_received_at);
 			logged.scope = rows_text(&scan, Anum_event_scope);
-			rebuild_is_foreign = imported_has(&logged.envelope, rebuild_xid(&scan));
+			rebuild_is_foreign = imported_has(&logged.envelope, rows_xid8(&scan, Anum_event_xid));
 			rebuild_replay_event(&logged, rows_bool(&scan, Anum_event_late));
 		}
 		MemoryContextSwitchTo(old);

@@ -131,12 +131,10 @@ schedule_find_owner(Slice name)
 	rows_start(&scan);
 	while (!is_gone && rows_next(&scan))
 	{
-		bool		isnull;
-
 		if (!slice_equal(rows_text(&scan, Anum_schedule_name), name))
 			continue;
 		several = OidIsValid(owner);
-		owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+		owner = rows_oid(&scan, Anum_schedule_owner);
 		is_gone = !principal_exists(owner);
 	}
 	rows_end(&scan);
@@ -340,10 +338,9 @@ schedule_list(StrategyNumber comparison, TimestampTz now)
 	while (rows_next(&scan))
 	{
 		Schedule   *s = palloc0(sizeof(Schedule));
-		bool		isnull;
 
 		CHECK_FOR_INTERRUPTS();
-		s->owner = DatumGetObjectId(rows_datum(&scan, Anum_schedule_owner, &isnull));
+		s->owner = rows_oid(&scan, Anum_schedule_owner);
 		s->name = slice_copy(rows_text(&scan, Anum_schedule_name));
 		s->cron = slice_copy(rows_text(&scan, Anum_schedule_cron));
 		s->timezone = slice_copy(rows_text(&scan, Anum_schedule_timezone));

@@ -82,30 +82,15 @@ checkpoint_read_members(const RowScan *scan, Checkpoint *checkpoint)
 
 /* --------------------------------------------------------------------- rows */
 
-/*
- * A root of another length, which somebody must have written, equals no root.
- */
-static void
-checkpoint_read_root(const RowScan *scan, MerkleHash *root)
-{
-	bool		isnull;
-	bytea	   *bytes = DatumGetByteaPP(rows_datum(scan, Anum_checkpoint_root, &isnull));
-
-	memset(root, 0, sizeof(*root));
-	if (VARSIZE_ANY_EXHDR(bytes) == CRYPTO_HASH_BYTES)
-		memcpy(root->bytes, VARDATA_ANY(bytes), CRYPTO_HASH_BYTES);
-}
-
 static void
 checkpoint_read(const RowScan *scan, Checkpoint *checkpoint)
 {
-	bool		isnull;
-
 	checkpoint->size = rows_int8(scan, Anum_checkpoint_size);
-	checkpoint_read_root(scan, &checkpoint->root);
+	/* zeros equal no root */
+	rows_bytes(scan, Anum_checkpoint_root, checkpoint->root.bytes, CRYPTO_HASH_BYTES);
 	checkpoint_read_members(scan, checkpoint);
 	checkpoint->epoch = rows_int4(scan, Anum_checkpoint_epoch);
-	checkpoint->xid = U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_checkpoint_xid, &isnull)));
+	checkpoint->xid = rows_xid8(scan, Anum_checkpoint_xid);
 	checkpoint->sealed_at = rows_timestamp(scan, Anum_checkpoint_sealed_at);
 	checkpoint->origin = slice_copy(rows_text(scan, Anum_checkpoint_origin));
 }

@@ -69,21 +69,6 @@ checkpoint_signature_insert(const CheckpointSignature *signature)
 	return true;
 }
 
-/*
- * Reads bytes.  If they have another length, which somebody must have written,
- * the result is zeros, which is no valid signature.
- */
-static void
-checkpoint_signature_read_bytes(const RowScan *scan, int attno, uint8 *to, int n)
-{
-	bool		isnull;
-	bytea	   *bytes = DatumGetByteaPP(rows_datum(scan, attno, &isnull));
-
-	memset(to, 0, n);
-	if (VARSIZE_ANY_EXHDR(bytes) == n)
-		memcpy(to, VARDATA_ANY(bytes), n);
-}
-
 void
 checkpoint_signature_visit_all(RowSnapshot which,
 							   void (*visit) (const CheckpointSignature *signature, void *arg), void *arg)
@@ -99,10 +84,9 @@ checkpoint_signature_visit_all(RowSnapshot which,
 			.signer = slice_copy(rows_text(&scan, Anum_checkpoint_signature_signer)),
 		};
 
-		checkpoint_signature_read_bytes(&scan, Anum_checkpoint_signature_public_key,
-										signature.public_key, CRYPTO_PUBLIC_KEY_BYTES);
-		checkpoint_signature_read_bytes(&scan, Anum_checkpoint_signature_signature,
-										signature.signature, CRYPTO_SIGNATURE_BYTES);
+		/* zeros are no valid signature */
+		rows_bytes(&scan, Anum_checkpoint_signature_public_key, signature.public_key, CRYPTO_PUBLIC_KEY_BYTES);
+		rows_bytes(&scan, Anum_checkpoint_signature_signature, signature.signature, CRYPTO_SIGNATURE_BYTES);
 		visit(&signature, arg);
 	}
 	rows_end(&scan);

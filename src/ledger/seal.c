@@ -20,7 +20,6 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
-#include "utils/xid8.h"
 
 /* an event to be sealed */
 typedef struct SealEvent
@@ -45,14 +44,6 @@ typedef struct SealBatch
 static bool seal_has_more = false;
 
 /* --------------------------------------------------------------- collecting */
-
-static uint64
-seal_event_xid(const RowScan *scan)
-{
-	bool		isnull;
-
-	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
-}
 
 static void
 seal_add(SealBatch *batch, const RowScan *scan, uint64 xid)
@@ -86,7 +77,7 @@ seal_collect(SealBatch *batch, int epoch, uint64 from, MemoryContext each)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		uint64		xid = seal_event_xid(&scan);
+		uint64		xid = rows_xid8(&scan, Anum_event_xid);
 		MemoryContext old;
 
 		CHECK_FOR_INTERRUPTS();

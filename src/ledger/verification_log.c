@@ -17,7 +17,6 @@
 #include "store/event.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
-#include "utils/xid8.h"
 
 /* maximum number of differing events that are compared with one another */
 #define MOST_SUSPECTS	100
@@ -261,9 +260,8 @@ verification_compare_sealed(LogComparison *c, const RowScan *scan, int64 seq)
 static bool
 verification_is_past(const VerificationScope *scope, const RowScan *scan)
 {
-	bool		isnull;
 	int			epoch = abs(rows_int4(scan, Anum_event_epoch));
-	uint64		xid = U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
+	uint64		xid = rows_xid8(scan, Anum_event_xid);
 
 	return epoch < scope->epoch || (epoch == scope->epoch && xid < scope->xid);
 }

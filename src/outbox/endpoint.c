@@ -8,13 +8,11 @@
 #include "clutch.h"
 
 #include "access/xact.h"
-#include "base/column.h"
 #include "base/rows.h"
 #include "base/stale.h"
 #include "outbox/endpoint_part.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
-#include "utils/array.h"
 #include "utils/memutils.h"
 
 /* columns of clutch.endpoint_secret */
@@ -33,23 +31,22 @@ static Endpoint *
 endpoint_row_read(const RowScan *scan)
 {
 	Endpoint   *endpoint = palloc0(sizeof(Endpoint));
-	bool		isnull;
 
 	endpoint->name = rows_text_copy(scan, Anum_endpoint_name);
 	endpoint->url = rows_text_copy(scan, Anum_endpoint_url);
 	endpoint->adapter = rows_text_copy(scan, Anum_endpoint_adapter);
-	endpoint->agents = column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(rows_datum(scan, Anum_endpoint_agents, &isnull))));
+	endpoint->agents = rows_texts_copy(scan, Anum_endpoint_agents);
 	endpoint->serves = rows_text_copy(scan, Anum_endpoint_serves);
 	endpoint->signing = rows_text_copy(scan, Anum_endpoint_signing_secret);
 	endpoint->authorization = rows_text_copy(scan, Anum_endpoint_auth_secret);
-	endpoint->headers = rows_is_null(scan, Anum_endpoint_headers) ? NULL : rows_jsonb(scan, Anum_endpoint_headers);
+	endpoint->headers = rows_jsonb(scan, Anum_endpoint_headers);
 	endpoint->max_attempts = rows_int4(scan, Anum_endpoint_max_attempts);
 	endpoint->first_pause = rows_int4(scan, Anum_endpoint_first_pause_s);
 	endpoint->longest_pause = rows_int4(scan, Anum_endpoint_longest_pause_s);
 	endpoint->patience = rows_int4(scan, Anum_endpoint_patience_s);
 	endpoint->paused = rows_bool(scan, Anum_endpoint_paused);
 	endpoint->artifacts_from = rows_int4(scan, Anum_endpoint_artifacts_from);
-	endpoint->former_names = column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(rows_datum(scan, Anum_endpoint_former_names, &isnull))));
+	endpoint->former_names = rows_texts_copy(scan, Anum_endpoint_former_names);
 	endpoint->has_filter = !rows_is_null(scan, Anum_endpoint_filter);
 	if (endpoint->has_filter)
 		filter_read(rows_jsonb(scan, Anum_endpoint_filter), &endpoint->filter);

@@ -20,7 +20,6 @@
 #include "task/task.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
-#include "utils/xid8.h"
 
 /*
  * The log is read in the order of seq.  received_at rises in that order, too,
@@ -67,14 +66,6 @@ static Oid	next_relation = InvalidOid;
 
 /* --------------------------------------------------------------- one event */
 
-static uint64
-candidates_event_xid(const RowScan *scan)
-{
-	bool		isnull;
-
-	return U64FromFullTransactionId(DatumGetFullTransactionId(rows_datum(scan, Anum_event_xid, &isnull)));
-}
-
 /* Does the state of the database depend on the event, whatever its run is? */
 static bool
 candidates_event_is_kept(const RowScan *scan)
@@ -97,7 +88,7 @@ candidates_event_was_read(const Search *search, const RowScan *scan)
 {
 	if (clutch_prune_unread ||
 		bookmark_covers(&search->horizon, rows_int4(scan, Anum_event_epoch),
-						candidates_event_xid(scan)))
+						rows_xid8(scan, Anum_event_xid)))
 		return true;
 	search->found->unread_by = search->horizon.name;
 	return false;

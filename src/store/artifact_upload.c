@@ -60,10 +60,8 @@ artifact_upload_lock(int64 content_no, ArtifactUpload *upload)
 	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_END, true) == ROW_LOCKED;
 	if (found)
 	{
-		bool		isnull;
-
 		upload->content_no = content_no;
-		upload->owner = DatumGetObjectId(rows_datum(&scan, Anum_artifact_upload_owner, &isnull));
+		upload->owner = rows_oid(&scan, Anum_artifact_upload_owner);
 		upload->media_type = slice_copy(rows_text(&scan, Anum_artifact_upload_media_type));
 		upload->bytes = rows_int8(&scan, Anum_artifact_upload_bytes);
 	}

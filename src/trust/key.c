@@ -42,18 +42,13 @@ key_time_or_never(const RowScan *scan, int attno)
 }
 
 /*
- * Reads a row.  One that was written by hand may have a key of any length; a
- * key of the wrong length fits nothing.
+ * Reads a row.  One that was written by hand may have a key of any length; zeros
+ * in its place fit nothing.
  */
 static void
 key_read_row(const RowScan *scan, AgentKey *key)
 {
-	bool		isnull;
-	bytea	   *bytes = DatumGetByteaPP(rows_datum(scan, Anum_agent_key_public_key, &isnull));
-
-	memset(key->public_key, 0, CRYPTO_PUBLIC_KEY_BYTES);
-	if (VARSIZE_ANY_EXHDR(bytes) == CRYPTO_PUBLIC_KEY_BYTES)
-		memcpy(key->public_key, VARDATA_ANY(bytes), CRYPTO_PUBLIC_KEY_BYTES);
+	rows_bytes(scan, Anum_agent_key_public_key, key->public_key, CRYPTO_PUBLIC_KEY_BYTES);
 	key->valid_from = rows_timestamp(scan, Anum_agent_key_valid_from);
 	key->valid_until = key_time_or_never(scan, Anum_agent_key_valid_until);
 	key->revoked_at = key_time_or_never(scan, Anum_agent_key_revoked_at);

@@ -7,14 +7,12 @@
  */
 #include "clutch.h"
 
-#include "base/column.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal_part.h"
 #include "trust/privilege.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 
 static Oid	acting_for = InvalidOid;
 static Oid	acting_user = InvalidOid;	/* the current role when
@@ -122,17 +120,6 @@ principal_require(Slice agent_id, const char *place)
 				 errhint(PRINCIPAL_HINT_GRANT)));
 }
 
-SliceList
-principal_granted_names(const RowScan *scan, int attno)
-{
-	bool		isnull;
-	Datum		array = rows_datum(scan, attno, &isnull);
-
-	if (isnull)
-		return (SliceList) {0, NULL};
-	return column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(array)));
-}
-
 bool
 principal_is_granted(SliceList list, Slice name)
 {
@@ -185,7 +172,7 @@ principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder)
 
 	principal_begin_grants(&scan, agent_id, holder);
 	while (!has && rows_next(&scan))
-		has = principal_is_granted(principal_granted_names(&scan, Anum_principal_scopes), scope);
+		has = principal_is_granted(rows_texts_copy(&scan, Anum_principal_scopes), scope);
 	rows_end(&scan);
 	return has;
 }
@@ -204,7 +191,7 @@ principal_agents_and_scopes(SliceList *scopes)
 		if (agents.n == room)
 			agents.items = repalloc(agents.items, sizeof(Slice) * (room *= 2));
 		agents.items[agents.n++] = slice_copy(rows_text(&scan, Anum_principal_agent_id));
-		principal_add_names(scopes, principal_granted_names(&scan, Anum_principal_scopes));
+		principal_add_names(scopes, rows_texts_copy(&scan, Anum_principal_scopes));
 	}
 	rows_end(&scan);
 	return agents;
@@ -228,8 +215,7 @@ principal_list_roles(RowSnapshot which)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		bool		isnull;
-		Oid			role = DatumGetObjectId(rows_datum(&scan, Anum_principal_grantee, &isnull));
+		Oid			role = rows_oid(&scan, Anum_principal_grantee);
 
 		/* the rows of one role are adjacent */
 		if (roles == NIL || llast_oid(roles) != role)

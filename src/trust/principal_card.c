@@ -125,8 +125,8 @@ principal_granted_card(Slice agent_id, GrantHolder holder)
 		{
 			granted.may = true;
 			granted.max_concurrency = Max(granted.max_concurrency, principal_granted_concurrency(&scan));
-			principal_add_names(&granted.capabilities, principal_granted_names(&scan, Anum_principal_capabilities));
-			principal_add_names(&granted.scopes, principal_granted_names(&scan, Anum_principal_scopes));
+			principal_add_names(&granted.capabilities, rows_texts_copy(&scan, Anum_principal_capabilities));
+			principal_add_names(&granted.scopes, rows_texts_copy(&scan, Anum_principal_scopes));
 		}
 	rows_end(&scan);
 	return granted;

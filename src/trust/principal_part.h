@@ -35,12 +35,6 @@ extern const char *principal_role_name(void);
  */
 extern void principal_begin_grants(RowScan *scan, Slice agent_id, GrantHolder holder);
 
-/*
- * Returns the elements of an array column of the current row, or none if it is
- * NULL.
- */
-extern SliceList principal_granted_names(const RowScan *scan, int attno);
-
 /* Is the name in a granted list, or "*"? */
 extern bool principal_is_granted(SliceList list, Slice name);
 

@@ -8,12 +8,10 @@
  */
 #include "clutch.h"
 
-#include "base/column.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "trust/privilege.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/syscache.h"
 
 /* columns of clutch.privilege */
@@ -42,8 +40,7 @@ privilege_next(RowScan *scan, Oid role, Slice privilege)
 {
 	while (rows_next(scan))
 	{
-		bool		isnull;
-		Oid			grantee = DatumGetObjectId(rows_datum(scan, Anum_privilege_grantee, &isnull));
+		Oid			grantee = rows_oid(scan, Anum_privilege_grantee);
 
 		/* a role that has been dropped leaves its row behind */
 		if (slice_equal(rows_text(scan, Anum_privilege_privilege), privilege) &&
@@ -102,18 +99,6 @@ privilege_reads_all(Oid role, RowSnapshot snapshot)
 	return found;
 }
 
-/* Returns the scopes of the current row. */
-static SliceList
-privilege_row_scopes(const RowScan *scan)
-{
-	bool		isnull;
-	Datum		array = rows_datum(scan, Anum_privilege_scopes, &isnull);
-
-	if (isnull)
-		return (SliceList) {0, NULL};
-	return column_texts_of(PointerGetDatum(DatumGetArrayTypePCopy(array)));
-}
-
 static void
 privilege_add_scopes(SliceList *list, int *room, SliceList scopes)
 {
@@ -136,7 +121,7 @@ privilege_scopes(Oid role, RowSnapshot snapshot)
 
 	privilege_begin(&scan, snapshot);
 	while (privilege_next(&scan, role, SLICE_OF("reader")))
-		privilege_add_scopes(&list, &room, privilege_row_scopes(&scan));
+		privilege_add_scopes(&list, &room, rows_texts_copy(&scan, Anum_privilege_scopes));
 	rows_end(&scan);
 	return list;
 }

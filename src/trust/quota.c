@@ -81,9 +81,7 @@ quota_kind_parse(Slice name, QuotaKind *kind)
 static bool
 quota_row_read(const RowScan *scan, Quota *quota)
 {
-	bool		isnull;
-
-	quota->grantee = DatumGetObjectId(rows_datum(scan, Anum_quota_grantee, &isnull));
+	quota->grantee = rows_oid(scan, Anum_quota_grantee);
 	quota->value = rows_int8(scan, Anum_quota_value);
 	return quota_kind_parse(rows_text(scan, Anum_quota_what), &quota->kind);
 }
