@@ -9,6 +9,7 @@
 
 #include "api/result.h"
 #include "api/visible.h"
+#include "base/column.h"
 #include "base/document.h"
 #include "base/owner.h"
 #include "base/rows.h"
@@ -72,19 +73,9 @@ clutch_seal(PG_FUNCTION_ARGS)
 /* ------------------------------------------------------------------- values */
 
 static Datum
-bytes_datum(const void *bytes, Size n)
-{
-	bytea	   *result = palloc(VARHDRSZ + n);
-
-	SET_VARSIZE(result, VARHDRSZ + n);
-	memcpy(VARDATA(result), bytes, n);
-	return PointerGetDatum(result);
-}
-
-static Datum
 hash_datum(const MerkleHash *hash)
 {
-	return bytes_datum(hash->bytes, CRYPTO_HASH_BYTES);
+	return column_of_bytes(hash->bytes, CRYPTO_HASH_BYTES);
 }
 
 static Datum
@@ -151,7 +142,7 @@ put_leaf(int64 seq, const MerkleHash *hash, Datum *leaf)
 	initStringInfo(&bytes);
 	leaf_write(&bytes, seq, received_at, envelope);
 	is = merkle_leaf(bytes.data, bytes.len);
-	*leaf = bytes_datum(bytes.data, bytes.len);
+	*leaf = column_of_bytes(bytes.data, bytes.len);
 	return merkle_equal(&is, hash);
 }
 

@@ -76,6 +76,12 @@ column_put_int8(Datum *values, bool *nulls, int attno, int64 value)
 	values[attno - 1] = Int64GetDatum(value);
 }
 
+Datum
+column_of_bytes(const void *bytes, int n)
+{
+	return PointerGetDatum(slice_to_text((Slice) {bytes, n}));
+}
+
 SliceList
 column_texts_of(Datum array)
 {

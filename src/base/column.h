@@ -34,6 +34,9 @@ extern void column_put_int8(Datum *values, bool *nulls, int attno, int64 value);
 extern Size column_text_bytes(Slice value);
 extern char *column_put_text_at(Datum *values, bool *nulls, int attno, Slice value, char *at);
 
+/* Returns a bytea. */
+extern Datum column_of_bytes(const void *bytes, int n);
+
 /*
  * Convert from and to text[].  NULL elements are left out, and the Slices
  * point into the array.

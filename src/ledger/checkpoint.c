@@ -168,16 +168,6 @@ checkpoint_array_of(const int64 *seqs, int n)
 										   TYPALIGN_DOUBLE));
 }
 
-static Datum
-checkpoint_bytes_of(const MerkleHash *hash)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + CRYPTO_HASH_BYTES);
-
-	SET_VARSIZE(bytes, VARHDRSZ + CRYPTO_HASH_BYTES);
-	memcpy(VARDATA(bytes), hash->bytes, CRYPTO_HASH_BYTES);
-	return PointerGetDatum(bytes);
-}
-
 /* This uses SQL, because the index on the members is not a btree. */
 void
 checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n)
@@ -190,7 +180,7 @@ checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n)
 	};
 	Datum		arguments[] = {
 		Int64GetDatum(checkpoint->size),
-		checkpoint_bytes_of(&checkpoint->root),
+		column_of_bytes(checkpoint->root.bytes, CRYPTO_HASH_BYTES),
 		checkpoint_array_of(seqs, n),
 		Int32GetDatum(checkpoint->epoch),
 		FullTransactionIdGetDatum(FullTransactionIdFromU64(checkpoint->xid)),

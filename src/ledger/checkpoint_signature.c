@@ -35,16 +35,6 @@ checkpoint_signature_is_valid(const CheckpointSignature *signature, const Checkp
 		crypto_signature_fits(signature->signature, note->data, note->len, signature->public_key);
 }
 
-static Datum
-checkpoint_signature_bytes(const uint8 *from, int n)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + n);
-
-	SET_VARSIZE(bytes, VARHDRSZ + n);
-	memcpy(VARDATA(bytes), from, n);
-	return PointerGetDatum(bytes);
-}
-
 bool
 checkpoint_signature_insert(const CheckpointSignature *signature)
 {
@@ -61,9 +51,9 @@ checkpoint_signature_insert(const CheckpointSignature *signature)
 	values[Anum_checkpoint_signature_size - 1] = Int64GetDatum(signature->size);
 	column_put_text(values, nulls, Anum_checkpoint_signature_signer, signature->signer);
 	values[Anum_checkpoint_signature_public_key - 1] =
-		checkpoint_signature_bytes(signature->public_key, CRYPTO_PUBLIC_KEY_BYTES);
+		column_of_bytes(signature->public_key, CRYPTO_PUBLIC_KEY_BYTES);
 	values[Anum_checkpoint_signature_signature - 1] =
-		checkpoint_signature_bytes(signature->signature, CRYPTO_SIGNATURE_BYTES);
+		column_of_bytes(signature->signature, CRYPTO_SIGNATURE_BYTES);
 	values[Anum_checkpoint_signature_added_at - 1] = TimestampTzGetDatum(GetCurrentTimestamp());
 	(void) rows_insert(TABLE_CHECKPOINT_SIGNATURE, values, nulls);
 	return true;

@@ -170,13 +170,9 @@ key_put_time(Datum *values, bool *nulls, int attno, TimestampTz time)
 static void
 key_fill_row(Datum *values, bool *nulls, Slice agent_id, Slice kid, const AgentKey *key)
 {
-	bytea	   *bytes = palloc(VARHDRSZ + CRYPTO_PUBLIC_KEY_BYTES);
-
-	SET_VARSIZE(bytes, VARHDRSZ + CRYPTO_PUBLIC_KEY_BYTES);
-	memcpy(VARDATA(bytes), key->public_key, CRYPTO_PUBLIC_KEY_BYTES);
 	column_put_text(values, nulls, Anum_agent_key_agent_id, agent_id);
 	column_put_text(values, nulls, Anum_agent_key_kid, kid);
-	values[Anum_agent_key_public_key - 1] = PointerGetDatum(bytes);
+	values[Anum_agent_key_public_key - 1] = column_of_bytes(key->public_key, CRYPTO_PUBLIC_KEY_BYTES);
 	key_put_time(values, nulls, Anum_agent_key_valid_from, key->valid_from);
 	key_put_time(values, nulls, Anum_agent_key_valid_until, key->valid_until);
 	key_put_time(values, nulls, Anum_agent_key_revoked_at, key->revoked_at);
