@@ -444,7 +444,7 @@ listen_is_pooled(void)
 		" WHERE pg_catalog.starts_with(p.name, 'PGBOUNCER_') LIMIT 1"
 	};
 
-	return query_execute(&plan, NULL, NULL) > 0;
+	return query_execute(&plan, NULL) > 0;
 }
 
 /*

@@ -140,11 +140,11 @@ run_grants(void)
 	};
 	static QueryPlan grants = {"SELECT clutch.grant_all()", 0};
 
-	if (query_execute(&ready, NULL, NULL) == 0)
+	if (query_execute(&ready, NULL) == 0)
 		return;
 	/* two GRANTs on the same object at once fail */
-	(void) query_execute(&guard, NULL, NULL);
-	(void) query_execute(&grants, NULL, NULL);
+	(void) query_execute(&guard, NULL);
+	(void) query_execute(&grants, NULL);
 }
 
 /*

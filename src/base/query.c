@@ -27,7 +27,7 @@ query_prepare(QueryPlan *plan)
 
 /* Runs the plan, and leaves SPI connected. */
 static void
-query_run(QueryPlan *plan, Datum *arguments, const char *nulls, bool read_only)
+query_run(QueryPlan *plan, Datum *arguments, bool read_only)
 {
 	int			result;
 
@@ -35,17 +35,17 @@ query_run(QueryPlan *plan, Datum *arguments, const char *nulls, bool read_only)
 		elog(ERROR, "could not connect to SPI");
 	if (plan->plan == NULL)
 		query_prepare(plan);
-	result = SPI_execute_plan(plan->plan, arguments, nulls, read_only, 0);
+	result = SPI_execute_plan(plan->plan, arguments, NULL, read_only, 0);
 	if (result < 0)
 		elog(ERROR, "could not run \"%s\": %s", plan->sql, SPI_result_code_string(result));
 }
 
 uint64
-query_execute(QueryPlan *plan, Datum *arguments, const char *nulls)
+query_execute(QueryPlan *plan, Datum *arguments)
 {
 	uint64		processed;
 
-	query_run(plan, arguments, nulls, false);
+	query_run(plan, arguments, false);
 	processed = SPI_processed;
 	SPI_finish();
 	return processed;
@@ -56,7 +56,7 @@ query_find_int8(QueryPlan *plan, Datum *arguments, int64 *value)
 {
 	bool		isnull = true;
 
-	query_run(plan, arguments, NULL, true);
+	query_run(plan, arguments, true);
 	if (SPI_processed > 0)
 		*value = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	SPI_finish();

@@ -32,11 +32,8 @@ typedef struct QueryPlan
 	struct _SPI_plan *plan;		/* NULL until first used */
 } QueryPlan;
 
-/*
- * Runs the statement and returns the number of rows.  nulls is as in SPI, or
- * NULL.
- */
-extern uint64 query_execute(QueryPlan *plan, Datum *arguments, const char *nulls);
+/* Runs the statement and returns the number of rows.  No argument may be NULL. */
+extern uint64 query_execute(QueryPlan *plan, Datum *arguments);
 
 /*
  * Runs a query that only reads, and that sees what the calling statement sees.

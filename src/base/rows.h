@@ -399,10 +399,10 @@ extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
 extern void rows_bytes(const RowScan *scan, int attno, uint8 *to, int n);
 
 /*
- * Does everything between rows_start and rows_end, and adds a text column of each row to a List
- * of Slice * (slice_list_add), omitting NULLs.
+ * Does everything between rows_start and rows_end, and returns a text column of each row as a List
+ * of Slice *, omitting NULLs.
  */
-extern List *rows_list_texts(RowScan *scan, int attno, List *list);
+extern List *rows_list_texts(RowScan *scan, int attno);
 
 /* Returns the different texts in the column by which the index is ordered first, in that order. */
 extern List *rows_list_different_texts(StateTable table, StateIndex index, int attno);

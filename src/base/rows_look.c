@@ -108,8 +108,10 @@ rows_look_anywhere(StateTable table, StateIndex index, int attno)
 }
 
 List *
-rows_list_texts(RowScan *scan, int attno, List *list)
+rows_list_texts(RowScan *scan, int attno)
 {
+	List	   *list = NIL;
+
 	rows_start(scan);
 	while (rows_next(scan))
 	{

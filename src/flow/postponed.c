@@ -188,5 +188,5 @@ postponed_list_subjects(void)
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, ROWS_LATEST, AccessShareLock);
-	return rows_list_texts(&scan, Anum_consequence_subject, NIL);
+	return rows_list_texts(&scan, Anum_consequence_subject);
 }

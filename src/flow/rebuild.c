@@ -72,9 +72,9 @@ rebuild_empty_state(void)
 		"clutch.workflow_task"
 	};
 
-	(void) query_execute(&guard, NULL, NULL);	/* against GRANT, beside which TRUNCATE fails */
-	(void) query_execute(&lock, NULL, NULL);
-	(void) query_execute(&empty, NULL, NULL);
+	(void) query_execute(&guard, NULL);	/* against GRANT, beside which TRUNCATE fails */
+	(void) query_execute(&lock, NULL);
+	(void) query_execute(&empty, NULL);
 }
 
 /* --------------------------------------------------------- records of agents */

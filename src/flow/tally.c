@@ -34,7 +34,7 @@ tally_work(void)
 	counted_at = now;
 	is_behind = false;			/* also if this fails */
 	caller = owner_begin();
-	is_behind = query_execute(&count, NULL, NULL) > 0;
+	is_behind = query_execute(&count, NULL) > 0;
 	owner_end(caller);
 }
 

@@ -188,7 +188,7 @@ checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, int n)
 		PointerGetDatum(slice_to_text(checkpoint->origin)),
 	};
 
-	(void) query_execute(&insert, arguments, NULL);
+	(void) query_execute(&insert, arguments);
 }
 
 /* ---------------------------------------------------------------- searching */

@@ -114,5 +114,5 @@ suspended_list_awaiting(Slice run_id)
 
 	rows_begin(&scan, TABLE_AWAITED, INDEX_AWAITED, ROWS_DIRTY, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	return rows_list_texts(&scan, Anum_awaited_task_id, NIL);
+	return rows_list_texts(&scan, Anum_awaited_task_id);
 }

@@ -89,7 +89,7 @@ erasure_run(const Erasure *erasure, QueryPlan *plan, Datum *arguments)
 	{
 		(void) set_config_option("lock_timeout", MOST_WAIT, PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
-		erased = query_execute(plan, arguments, NULL);
+		erased = query_execute(plan, arguments);
 		AtEOXact_GUC(true, nest_level);
 	}
 	PG_FINALLY();

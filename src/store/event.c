@@ -348,7 +348,7 @@ event_execute_insert(Jsonb *envelope)
 	};
 	Datum		argument = JsonbPGetDatum(envelope);
 
-	query_execute(&plan, &argument, NULL);
+	query_execute(&plan, &argument);
 }
 
 /*

@@ -215,7 +215,7 @@ scope_list_runs(Slice scope, RowSnapshot which)
 	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE_SCOPE, which, AccessShareLock);
 	if (slice_present(scope))
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, scope);
-	return rows_list_texts(&scan, Anum_run_scope_run_id, NIL);
+	return rows_list_texts(&scan, Anum_run_scope_run_id);
 }
 
 Slice

@@ -91,7 +91,7 @@ visibility_list_public(RowSnapshot which)
 	RowScan		scan;
 
 	visibility_begin_word(&scan, VISIBILITY_PUBLIC, which);
-	return rows_list_texts(&scan, Anum_run_visibility_run_id, NIL);
+	return rows_list_texts(&scan, Anum_run_visibility_run_id);
 }
 
 static void

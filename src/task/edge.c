@@ -49,7 +49,7 @@ edge_list_awaited(Slice task_id)
 	RowScan		scan;
 
 	edge_scan_edges(&scan, INDEX_DEPENDENCY, task_id, ROWS_LATEST);
-	return rows_list_texts(&scan, Anum_dependency_after_task_id, NIL);
+	return rows_list_texts(&scan, Anum_dependency_after_task_id);
 }
 
 List *
@@ -58,7 +58,7 @@ edge_list_waiters(Slice task_id, RowSnapshot which)
 	RowScan		scan;
 
 	edge_scan_edges(&scan, INDEX_DEPENDENCY_AFTER, task_id, which);
-	return rows_list_texts(&scan, Anum_dependency_task_id, NIL);
+	return rows_list_texts(&scan, Anum_dependency_task_id);
 }
 
 bool

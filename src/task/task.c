@@ -184,7 +184,7 @@ task_list_children(Slice task_id, RowSnapshot which)
 	RowScan		scan;
 
 	task_scan_children(&scan, task_id, which);
-	return rows_list_texts(&scan, Anum_task_task_id, NIL);
+	return rows_list_texts(&scan, Anum_task_task_id);
 }
 
 Slice
