@@ -154,22 +154,6 @@ import_read_event(const Import *import, int line, Event *event)
 
 /* ---------------------------------------------------------- what is there */
 
-static Jsonb *
-import_find_envelope(Slice id, Slice run_id)
-{
-	Jsonb	   *found = NULL;
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
-	rows_start(&scan);
-	if (rows_next(&scan))
-		found = rows_jsonb(&scan, Anum_event_envelope);
-	rows_end(&scan);
-	return found;
-}
-
 /*
  * Waits for a transaction that is removing events of the run, such as an open
  * prune.  Returns false if there was none.
@@ -235,7 +219,7 @@ import_require_same(const Import *import)
 
 		CHECK_FOR_INTERRUPTS();
 		import_read_event(import, line, &event);
-		there = import_find_envelope(event.envelope.id, import->run_id);
+		there = event_read_of_run(event.envelope.id, import->run_id, ROWS_LATEST);
 		if (there == NULL ||
 			compareJsonbContainers(&there->root, &event.envelope.doc->root) != 0)
 			ereport(ERROR,
@@ -299,7 +283,7 @@ import_put_event(const Import *import, int line)
 	Event		event;
 
 	import_read_event(import, line, &event);
-	if (import_find_envelope(event.envelope.id, import->run_id) != NULL)
+	if (event_read_of_run(event.envelope.id, import->run_id, ROWS_LATEST) != NULL)
 		import_refuse_line(line, "the id of its envelope is that of an earlier line");
 	import_require_task_free(import, &event, line);
 	event.seq = rows_nextval(SEQUENCE_EVENT_SEQ);
