@@ -178,14 +178,10 @@ bool
 timer_is_due(TimestampTz now)
 {
 	RowScan		scan;
-	bool		found;
 
 	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	return found;
+	return rows_look(&scan, NULL);
 }
 
 TimestampTz

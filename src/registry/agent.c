@@ -38,6 +38,13 @@ typedef struct AgentRow
 								 * declared it UNAVAILABLE */
 } AgentRow;
 
+static void
+agent_scan(RowScan *scan, Slice agent_id, RowSnapshot which, LOCKMODE lock)
+{
+	rows_begin(scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, which, lock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, agent_id);
+}
+
 /*
  * Locks the row.  Returns false if there is none, or if another transaction
  * has locked it and wait is false.
@@ -48,8 +55,7 @@ agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 	RowScan		scan;
 	bool		found;
 
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	agent_scan(&scan, agent_id, ROWS_LATEST, RowExclusiveLock);
 	rows_start(&scan);
 	found = rows_next(&scan) && rows_lock(&scan, ROW_LOCK_CHANGE, wait) == ROW_LOCKED;
 	if (found)
@@ -81,8 +87,7 @@ agent_await_row(Slice agent_id, AgentRow *row)
 
 		if (agent_lock_row(agent_id, row, true))
 			return true;
-		rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
-		rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+		agent_scan(&scan, agent_id, ROWS_DIRTY, RowExclusiveLock);
 		(void) rows_look(&scan, &creator);
 		if (!TransactionIdIsValid(creator))
 			return false;
@@ -160,8 +165,7 @@ agent_has_row(Slice agent_id)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	agent_scan(&scan, agent_id, ROWS_DIRTY, RowExclusiveLock);
 	return rows_look(&scan, NULL);
 }
 
@@ -344,8 +348,7 @@ agent_read_document(Slice agent_id)
 	Jsonb	   *document = NULL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	agent_scan(&scan, agent_id, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
 	if (rows_next(&scan))
 		document = rows_jsonb(&scan, Anum_agent_registry_card);
@@ -372,8 +375,7 @@ agent_is_lost(Slice agent_id)
 	RowScan		scan;
 	bool		lost;
 
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	agent_scan(&scan, agent_id, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
 	lost = rows_next(&scan) && rows_bool(&scan, Anum_agent_registry_lost);
 	rows_end(&scan);
@@ -481,8 +483,7 @@ agent_require(Slice agent_id, const char *place)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_AGENT_REGISTRY, INDEX_AGENT_REGISTRY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, agent_id);
+	agent_scan(&scan, agent_id, ROWS_LATEST, AccessShareLock);
 	if (!rows_look(&scan, NULL))
 		agent_raise_unregistered(agent_id, place);
 }

@@ -208,17 +208,13 @@ roster_is_member(const Roster *roster, Slice agent_id, Slice group)
 {
 	int			ordinal = roster_find(roster, agent_id);
 	RowScan		scan;
-	bool		found;
 
 	if (ordinal >= 0)
 		return slices_have(roster->agents[ordinal].card.groups, group);
 	rows_begin(&scan, TABLE_GROUP_MEMBER, INDEX_GROUP_MEMBER, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, group);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	return found;
+	return rows_look(&scan, NULL);
 }
 
 /* --------------------------------------------------------------- the pauses */

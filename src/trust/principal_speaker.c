@@ -56,15 +56,11 @@ static bool
 principal_is_granted_agent(Oid role, Slice agent_id)
 {
 	RowScan		scan;
-	bool		found;
 
 	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_LATEST, AccessShareLock);
 	rows_key_oid(&scan, 1, BTEqualStrategyNumber, role);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, agent_id);
-	rows_start(&scan);
-	found = rows_next(&scan);
-	rows_end(&scan);
-	return found;
+	return rows_look(&scan, NULL);
 }
 
 /*
