@@ -46,7 +46,7 @@ answer_concerns(const Envelope *message)
 	rows_start(&scan);
 	if (rows_next(&scan) && slice_equal(rows_text(&scan, Anum_task_run_id), message->run_id))
 	{
-		TaskStatus	status = task_status_parse(rows_text(&scan, Anum_task_status));
+		TaskStatus	status = task_row_status(&scan);
 
 		concerns = status == TASK_INPUT_REQUIRED ||
 			answer_just_answered(status, claim_reason_parse(rows_text(&scan, Anum_task_reason)));

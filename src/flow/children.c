@@ -22,17 +22,11 @@ typedef struct ListedChild
 } ListedChild;
 
 static void
-children_scan(RowScan *scan, const ChildGroup *group, RowSnapshot which)
+children_scan(RowScan *scan, const ChildGroup *group)
 {
-	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, which, AccessShareLock);
+	rows_begin(scan, TABLE_TASK, INDEX_TASK_PARENT, ROWS_DIRTY, AccessShareLock);
 	rows_key_text(scan, 1, BTEqualStrategyNumber, group->parent_task_id);
 	rows_start(scan);
-}
-
-static TaskStatus
-children_row_status(const RowScan *scan)
-{
-	return task_status_parse(rows_text(scan, Anum_task_status));
 }
 
 static bool
@@ -48,13 +42,13 @@ children_any_is_certainly_open(const ChildGroup *group)
 	bool		open = false;
 	RowScan		scan;
 
-	children_scan(&scan, group, ROWS_DIRTY);
+	children_scan(&scan, group);
 	while (!open && rows_previous(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		open = !TransactionIdIsValid(rows_in_doubt(&scan)) &&
 			children_row_is_of_group(&scan, group) &&
-			!task_status_is_over(children_row_status(&scan));
+			!task_status_is_over(task_row_status(&scan));
 	}
 	rows_end(&scan);
 	return open;
@@ -70,13 +64,13 @@ children_list_less_urgent(const ChildGroup *group, int priority)
 	List	   *ids = NIL;
 	RowScan		scan;
 
-	children_scan(&scan, group, ROWS_DIRTY);
+	children_scan(&scan, group);
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (rows_int2(&scan, Anum_task_priority) < priority &&
 			children_row_is_of_group(&scan, group) &&
-			!task_status_is_over(children_row_status(&scan)))
+			!task_status_is_over(task_row_status(&scan)))
 			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
 	}
 	rows_end(&scan);
@@ -86,7 +80,7 @@ children_list_less_urgent(const ChildGroup *group, int priority)
 static void
 children_count_row(ChildCount *count, const RowScan *scan)
 {
-	TaskStatus	status = children_row_status(scan);
+	TaskStatus	status = task_row_status(scan);
 
 	if (!task_status_is_over(status))
 		count->open++;
@@ -114,7 +108,7 @@ children_count(const ChildGroup *group)
 	ChildCount	count = {0};
 	RowScan		scan;
 
-	children_scan(&scan, group, ROWS_DIRTY);
+	children_scan(&scan, group);
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();

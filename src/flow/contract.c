@@ -183,14 +183,6 @@ contract_step_of_report(const TaskBinding *bound, const Workflow *workflow, cons
 	return workflow_step_of_payload(workflow, report->type, report->payload_type);
 }
 
-static bool
-contract_is_open(Slice task_id)
-{
-	Task	   *task = task_look(task_id, ROWS_LATEST);
-
-	return task != NULL && !task_status_is_over(task->status);
-}
-
 /*
  * May a later step begin?  It may if this step is done, or if the request
  * waits for a task of it.  An optional step may also have been left out, or
@@ -208,7 +200,7 @@ contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *a
 
 		if (task->met_seq != 0 || (awaited != NULL && slices_have(*awaited, task->task_id)))
 			return true;
-		any_open = any_open || contract_is_open(task->task_id);
+		any_open = any_open || task_is_open(task->task_id);
 	}
 	return before->is_optional && !any_open;
 }
@@ -374,7 +366,7 @@ contract_list_undone(Slice run_id, const Workflow *workflow)
 		{
 			const TaskBinding *task = lfirst(cell);
 
-			is_done = is_done || task->met_seq != 0 || contract_is_open(task->task_id);
+			is_done = is_done || task->met_seq != 0 || task_is_open(task->task_id);
 		}
 		if (!is_done)
 			appendStringInfo(&ids, "%s%.*s", ids.len > 0 ? ", " : "", step->id.len, step->id.s);

@@ -132,7 +132,7 @@ static bool
 right_is_ready_for(const RowScan *task, Slice agent_id)
 {
 	return slice_equal(rows_text(task, Anum_task_agent_id), agent_id) &&
-		task_status_parse(rows_text(task, Anum_task_status)) == TASK_ASSIGNED;
+		task_row_status(task) == TASK_ASSIGNED;
 }
 
 /*

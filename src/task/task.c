@@ -240,7 +240,7 @@ task_run_is_over(Slice run_id, bool *has_tasks)
 	{
 		CHECK_FOR_INTERRUPTS();
 		*has_tasks = true;
-		over = task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)));
+		over = task_status_is_over(task_row_status(&scan));
 	}
 	rows_end(&scan);
 	return over;
@@ -254,7 +254,7 @@ task_is_open(Slice task_id)
 
 	task_scan(&scan, task_id, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
-	is_open = rows_next(&scan) && !task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)));
+	is_open = rows_next(&scan) && !task_status_is_over(task_row_status(&scan));
 	rows_end(&scan);
 	return is_open;
 }
@@ -437,7 +437,7 @@ task_list_in_run(Slice run_id, bool only_live)
 		TaskInRun  *task;
 
 		CHECK_FOR_INTERRUPTS();
-		if (only_live && task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status))))
+		if (only_live && task_status_is_over(task_row_status(&scan)))
 			continue;
 		task = palloc(sizeof(TaskInRun));
 		task->depth = rows_int4(&scan, Anum_task_depth);
@@ -476,7 +476,7 @@ task_list_live(int64 *n)
 	{
 		CHECK_FOR_INTERRUPTS();
 		(*n)++;
-		if (!task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status))))
+		if (!task_status_is_over(task_row_status(&scan)))
 			ids = slice_list_add(ids, rows_text(&scan, Anum_task_task_id));
 	}
 	rows_end(&scan);

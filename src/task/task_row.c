@@ -100,6 +100,12 @@ task_row_read(const RowScan *scan)
 	return task;
 }
 
+TaskStatus
+task_row_status(const RowScan *scan)
+{
+	return task_status_parse(rows_text(scan, Anum_task_status));
+}
+
 /* ------------------------------------------------------------------ writing */
 
 /*

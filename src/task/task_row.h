@@ -80,7 +80,6 @@ typedef struct Task
 	TimestampTz started_at;
 	TimestampTz finished_at;
 
-
 	/*
 	 * Not columns: its request, see task_request; and the row as it was read.
 	 * NULL if not read.
@@ -121,6 +120,8 @@ ROWS_CHECK_COLUMNS(Natts_task, TASK);
 
 /* Returns the task in the current row of a scan. */
 extern Task *task_row_read(const RowScan *scan);
+/* The same for its status alone. */
+extern TaskStatus task_row_status(const RowScan *scan);
 /* Forms the row.  values and nulls must have Natts_task elements. */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
 /* Writes the row of a locked task. */
