@@ -100,19 +100,16 @@ clutch_claim(PG_FUNCTION_ARGS)
 	int64		lease = argument_duration(fcinfo, 2, "lease");
 	int			max_tasks = argument_count(fcinfo, 1, "max_tasks", 1, PG_INT32_MAX, NULL);
 	Conversation last = {SLICE_NONE, NULL};
-	Roster	   *roster;
+	const RosterAgent *agent;
 	bool		with_context;
-	int			place;
 	ListCell   *cell;
 
 	result_begin_rows(fcinfo);
 	/* the first claim of a session would pass over each task, as over one that a trigger refuses */
 	rows_require_writable();
-	/* the roster has the place unless the agent is not registered */
-	roster = roster_get();
-	place = roster_find(roster, agent_id);
-	with_context = place >= 0 && roster_agent(roster, place)->card.wants_context;
-	if (place >= 0)
+	agent = roster_look(agent_id);
+	with_context = agent != NULL && agent->card.wants_context;
+	if (agent != NULL)
 		principal_require(agent_id, "agent_id");
 	else
 		visible_require_own_agent(agent_id, "agent_id");

@@ -60,10 +60,9 @@ answer_concerns(const Envelope *message)
 static bool
 answer_is_in_group(Slice agent_id, Slice group_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
+	const RosterAgent *agent = roster_look(agent_id);
 
-	return ordinal >= 0 && slices_have(roster_agent(roster, ordinal)->card.groups, group_id);
+	return agent != NULL && slices_have(agent->card.groups, group_id);
 }
 
 /*

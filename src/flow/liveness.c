@@ -88,10 +88,9 @@ liveness_settle_task(const Consequence *consequence)
 static bool
 liveness_is_unavailable(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
+	const RosterAgent *agent = roster_look(agent_id);
 
-	return ordinal >= 0 && roster_agent(roster, ordinal)->status == AGENT_UNAVAILABLE;
+	return agent != NULL && agent->status == AGENT_UNAVAILABLE;
 }
 
 /*
@@ -109,11 +108,10 @@ liveness_watch_from_now(int heartbeat_sec)
 static void
 liveness_watch_registered(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
+	const RosterAgent *agent = roster_look(agent_id);
 
-	if (ordinal >= 0)
-		liveness_watch_from_now(roster_agent(roster, ordinal)->card.heartbeat_sec);
+	if (agent != NULL)
+		liveness_watch_from_now(agent->card.heartbeat_sec);
 }
 
 static void
@@ -389,7 +387,7 @@ liveness_declare_lost(void *arg)
 	AgentStatus status;
 
 	/* it has left the registry, or is just registering again */
-	if (agent->given_up && roster_find(roster_get(), agent->agent_id) < 0)
+	if (agent->given_up && roster_look(agent->agent_id) == NULL)
 		return;
 	agent->given_up = false;
 	/* the transaction that has locked it may be registering it again */

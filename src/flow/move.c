@@ -31,9 +31,8 @@
 TimestampTz
 move_runtime_end(const Task *task, TimestampTz from)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, task->agent_id);
-	int			seconds = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_runtime_sec;
+	const RosterAgent *agent = roster_look(task->agent_id);
+	int			seconds = agent == NULL ? 0 : agent->card.max_runtime_sec;
 
 	return seconds == 0 ? 0 : TimestampTzPlusMilliseconds(from, (int64) seconds * 1000);
 }

@@ -29,12 +29,10 @@
 static int
 offer_agent_room(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	int			limit = ordinal < 0 ? 0 : roster_agent(roster, ordinal)->card.max_concurrency;
+	const RosterAgent *agent = roster_look(agent_id);
+	int			limit = agent == NULL ? 0 : breaker_limit(agent_id, clock_now(), agent->card.max_concurrency);
 	AgentLoad	load;
 
-	limit = breaker_limit(agent_id, clock_now(), limit);
 	if (limit == 0)
 		return 0;
 	load_read(agent_id, limit, &load);

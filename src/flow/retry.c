@@ -44,10 +44,9 @@ retry_of_settings(void)
 static RetryPolicy
 retry_of_agent(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
+	const RosterAgent *agent = roster_look(agent_id);
 
-	return ordinal < 0 ? RETRY_POLICY_UNSAID : roster_agent(roster, ordinal)->card.retry;
+	return agent == NULL ? RETRY_POLICY_UNSAID : agent->card.retry;
 }
 
 /* Returns -1 for NULL. */

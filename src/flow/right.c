@@ -33,9 +33,8 @@
 static SliceList
 right_groups_of(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	const SliceList *groups = ordinal < 0 ? NULL : &roster_agent(roster, ordinal)->card.groups;
+	const RosterAgent *agent = roster_look(agent_id);
+	const SliceList *groups = agent == NULL ? NULL : &agent->card.groups;
 	SliceList	names = {0, palloc(sizeof(Slice) * (groups == NULL ? 1 : groups->n + 1))};
 	int			i;
 

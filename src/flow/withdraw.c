@@ -76,7 +76,7 @@ withdraw_sweep(int n)
 	{
 		Slice		agent_id = *(Slice *) lfirst(cell);
 
-		if (n > 0 && roster_find(roster_get(), agent_id) < 0)
+		if (n > 0 && roster_look(agent_id) == NULL)
 			withdraw_forget(agent_id, now - KEPT_FOR, &n);
 	}
 	if (n > 0)

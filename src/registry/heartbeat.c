@@ -47,10 +47,8 @@ heartbeat_interval(int heartbeat_sec)
 static int64
 heartbeat_pause(Slice agent_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	int64		interval = ordinal < 0 ? 0 :
-		heartbeat_interval(roster_agent(roster, ordinal)->card.heartbeat_sec);
+	const RosterAgent *agent = roster_look(agent_id);
+	int64		interval = agent == NULL ? 0 : heartbeat_interval(agent->card.heartbeat_sec);
 
 	return (interval > 0 ? interval : USUAL_INTERVAL) / 3;
 }

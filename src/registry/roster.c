@@ -200,6 +200,15 @@ roster_find(const Roster *roster, Slice agent_id)
 	return -1;
 }
 
+const RosterAgent *
+roster_look(Slice agent_id)
+{
+	Roster	   *roster = roster_get();
+	int			ordinal = roster_find(roster, agent_id);
+
+	return ordinal < 0 ? NULL : roster_agent(roster, ordinal);
+}
+
 const RosterWord *
 roster_word(const Roster *roster, RosterKey key, Slice text)
 {

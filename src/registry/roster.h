@@ -67,6 +67,8 @@ extern int	roster_size(const Roster *roster);
 extern const RosterAgent *roster_agent(const Roster *roster, int ordinal);
 /* Returns -1 if the agent is not registered. */
 extern int	roster_find(const Roster *roster, Slice agent_id);
+/* Finds the agent in what roster_get returns.  Returns NULL if it is not registered. */
+extern const RosterAgent *roster_look(Slice agent_id);
 
 /*
  * Returns how often the registry may have changed since this backend began to

@@ -139,11 +139,10 @@ router_reaches(const Amount *most, Slice agent_id, Slice run_id)
 bool
 router_has_spent(Slice agent_id, Slice run_id)
 {
-	Roster	   *roster = roster_get();
-	int			ordinal = roster_find(roster, agent_id);
-	const Amount *most = ordinal < 0 ? NULL : &roster_agent(roster, ordinal)->card.max_amount;
+	const RosterAgent *agent = roster_look(agent_id);
 
-	return most != NULL && amount_is_limit(most) && router_reaches(most, agent_id, run_id);
+	return agent != NULL && amount_is_limit(&agent->card.max_amount) &&
+		router_reaches(&agent->card.max_amount, agent_id, run_id);
 }
 
 AgentSet *
