@@ -49,11 +49,11 @@ used_of(Oid role, QuotaKind kind)
 		case QUOTA_ARTIFACT_BYTES:
 			return artifact_bytes_of(role, ROWS_ACTIVE);
 		case QUOTA_EVENTS_PER_MINUTE:
-			return traffic_of_role(role, clock_now(), ROWS_ACTIVE).events;
+			return traffic_of_role(role, clock_now()).events;
 		case QUOTA_BYTES_PER_MINUTE:
-			return traffic_of_role(role, clock_now(), ROWS_ACTIVE).bytes;
+			return traffic_of_role(role, clock_now()).bytes;
 		case QUOTA_BYTES_PER_DAY:
-			return traffic_of_role(role, clock_now(), ROWS_ACTIVE).day_bytes;
+			return traffic_of_role(role, clock_now()).day_bytes;
 		case NUM_QUOTA_KINDS:
 			break;
 	}
@@ -108,7 +108,7 @@ may_see(Oid role, bool everything)
 static void
 put_default(FunctionCallInfo fcinfo, List *quotas, const Quota *quota, bool everything)
 {
-	List	   *roles = everything ? principal_list_roles(ROWS_ACTIVE) : list_make1_oid(GetUserId());
+	List	   *roles = everything ? principal_list_roles() : list_make1_oid(GetUserId());
 	ListCell   *cell;
 
 	if (everything)
@@ -126,7 +126,7 @@ put_default(FunctionCallInfo fcinfo, List *quotas, const Quota *quota, bool ever
 Datum
 clutch_quota_use(PG_FUNCTION_ARGS)
 {
-	List	   *quotas = quota_list(ROWS_ACTIVE);
+	List	   *quotas = quota_list();
 	bool		everything = visible_everything();
 	ListCell   *cell;
 

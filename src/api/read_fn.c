@@ -121,7 +121,7 @@ clutch_steps(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	(void) visible_look_task(task_id);
-	seqs = output_list(task_id, ROWS_ACTIVE, &n);
+	seqs = output_list(task_id, &n);
 	each = AllocSetContextCreate(CurrentMemoryContext, "clutch steps", ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(each);
 	for (i = 0; i < n; i++)

@@ -458,7 +458,7 @@ clutch_my_runs(PG_FUNCTION_ARGS)
 {
 	SliceList	agents = principal_agents();
 
-	PG_RETURN_DATUM(column_of_list(right_list_runs(&agents, ROWS_ACTIVE)));
+	PG_RETURN_DATUM(column_of_list(right_list_runs(&agents)));
 }
 
 bool

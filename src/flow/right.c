@@ -107,15 +107,15 @@ right_memory(void)
  * claimed, the log has its events.
  */
 static List *
-right_list_runs_of_ready(List *runs, Slice agent_id, RowSnapshot which)
+right_list_runs_of_ready(List *runs, Slice agent_id)
 {
 	MemoryContext memory = right_memory();
 	RowScan		scan;
 
-	right_scan_ready(&scan, agent_id, which);
+	right_scan_ready(&scan, agent_id, ROWS_ACTIVE);
 	while (rows_next(&scan))
 	{
-		Slice		run_id = right_run_of_ready(&scan, which, memory);
+		Slice		run_id = right_run_of_ready(&scan, ROWS_ACTIVE, memory);
 
 		CHECK_FOR_INTERRUPTS();
 		if (slice_present(run_id))
@@ -403,12 +403,12 @@ right_add_recipients(const Event *event)
 
 /* Has the agent been given a task of the run? */
 static bool
-right_has_task(Slice agent_id, Slice run_id, RowSnapshot which)
+right_has_task(Slice agent_id, Slice run_id)
 {
 	bool		found = false;
 	RowScan		scan;
 
-	right_scan_tasks(&scan, run_id, which);
+	right_scan_tasks(&scan, run_id, ROWS_ACTIVE);
 	while (!found && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -419,24 +419,24 @@ right_has_task(Slice agent_id, Slice run_id, RowSnapshot which)
 }
 
 bool
-right_takes_part(Slice agent_id, Slice run_id, RowSnapshot which)
+right_takes_part(Slice agent_id, Slice run_id)
 {
 	SliceList	groups;
 	int			i;
 
 	if (right_is_reserved(run_id))
 		return false;
-	if (participant_look(agent_id, run_id, which))
+	if (participant_look(agent_id, run_id))
 		return true;
 	groups = right_groups_of(agent_id);
 	for (i = 0; i < groups.n; i++)
-		if (participant_look(groups.items[i], run_id, which))
+		if (participant_look(groups.items[i], run_id))
 			return true;
-	return right_has_task(agent_id, run_id, which);
+	return right_has_task(agent_id, run_id);
 }
 
 List *
-right_list_runs(const SliceList *agents, RowSnapshot which)
+right_list_runs(const SliceList *agents)
 {
 	List	   *runs = NIL;
 	List	   *found = NIL;
@@ -447,10 +447,10 @@ right_list_runs(const SliceList *agents, RowSnapshot which)
 	{
 		SliceList	groups = right_groups_of(agents->items[i]);
 
-		runs = right_list_runs_of_ready(runs, agents->items[i], which);
-		runs = participant_list_runs(runs, &groups, which);
+		runs = right_list_runs_of_ready(runs, agents->items[i]);
+		runs = participant_list_runs(runs, &groups);
 	}
-	foreach(cell, participant_list_runs(runs, agents, which))
+	foreach(cell, participant_list_runs(runs, agents))
 		if (!right_is_reserved(*(Slice *) lfirst(cell)))
 			found = lappend(found, lfirst(cell));
 	return found;

@@ -74,12 +74,12 @@ extern void right_require(Slice agent_id, Slice run_id, const char *place);
 extern Task *right_look_task(Slice agent_id, Slice task_id);
 
 /* Does the agent take part in the run, as a reading statement sees it? */
-extern bool right_takes_part(Slice agent_id, Slice run_id, RowSnapshot which);
+extern bool right_takes_part(Slice agent_id, Slice run_id);
 
 /*
  * Returns the runs in which one of the agents takes part, each once and in
  * byte order, as a List of Slice *.
  */
-extern List *right_list_runs(const SliceList *agents, RowSnapshot which);
+extern List *right_list_runs(const SliceList *agents);
 
 #endif							/* CLUTCH_RIGHT_H */

@@ -50,7 +50,7 @@ sight_begin_of(Sight *sight, Oid role)
 	if (sight->everything)
 		return;
 	sight->agents = principal_agents_and_scopes(&sight->scopes);
-	scopes = privilege_scopes(role, ROWS_ACTIVE);
+	scopes = privilege_scopes(role);
 	sight->is_known = sight->agents.n > 0 || scopes.n > 0;
 	sight_add_scopes(sight, scopes);
 }
@@ -101,7 +101,7 @@ sight_takes_part(const Sight *sight, Slice run_id)
 	int			i;
 
 	for (i = 0; i < sight->agents.n; i++)
-		if (right_takes_part(sight->agents.items[i], run_id, ROWS_ACTIVE))
+		if (right_takes_part(sight->agents.items[i], run_id))
 			return true;
 	return false;
 }
@@ -119,7 +119,7 @@ sight_find_out(const Sight *sight, const RunSight *run)
 		return visibility == VISIBILITY_PARENT_ONLY ? SIGHT_TASKS : SIGHT_RUN;
 	if (visibility != VISIBILITY_SCOPE || sight->scopes.n == 0)
 		return SIGHT_NONE;
-	scope = scope_look(run->run_id, ROWS_ACTIVE);
+	scope = scope_look(run->run_id);
 	return slice_present(scope) && sight_has_scope(sight, scope) ? SIGHT_RUN : SIGHT_NONE;
 }
 

@@ -150,12 +150,11 @@ sight_list_others(const Sight *sight)
 	{
 		bool		is_any = slice_equal(sight->scopes.items[i], SLICE_OF("*"));
 
-		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i],
-												 ROWS_ACTIVE));
+		runs = list_concat(runs, scope_list_runs(is_any ? SLICE_NONE : sight->scopes.items[i]));
 	}
 	runs = sight_list_open(runs);
 	if (sight->is_known)
-		runs = list_concat(runs, visibility_list_public(ROWS_ACTIVE));
+		runs = list_concat(runs, visibility_list_public());
 	return runs;
 }
 
@@ -184,7 +183,7 @@ sight_fill_list(RunList *list, const Sight *sight)
 {
 	MemoryContext scratch = AllocSetContextCreate(list->context, "clutch runs", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(scratch);
-	List	   *own = right_list_runs(&sight->agents, ROWS_ACTIVE);
+	List	   *own = right_list_runs(&sight->agents);
 	List	   *others = sight_list_others(sight);
 	Datum		array = column_of_list(others == NIL ? own : slice_list_sort_unique(list_concat(others, own)));
 

@@ -128,7 +128,7 @@ extern int	artifact_upload_sweep(TimestampTz before, int n);
 /* --- artifact_use.c --- */
 
 extern void artifact_use_add(Slice digest, int64 seq, Slice run_id);
-extern bool artifact_is_used(Slice digest, RowSnapshot which);
+extern bool artifact_is_used(Slice digest);
 
 /*
  * Calls visit with seq and run of each event that attaches the artifact, until

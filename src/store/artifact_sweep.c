@@ -52,8 +52,8 @@ artifact_remove(RowScan *scan, TimestampTz before)
 	int64		content_no = rows_int8(scan, Anum_artifact_content_no);
 	ItemPointerData tid;
 
-	if (artifact_is_used(digest, ROWS_LATEST) ||
-		rows_lock(scan, ROW_LOCK_END, false) != ROW_LOCKED || artifact_is_used(digest, ROWS_LATEST) ||
+	if (artifact_is_used(digest) ||
+		rows_lock(scan, ROW_LOCK_END, false) != ROW_LOCKED || artifact_is_used(digest) ||
 		rows_timestamp(scan, Anum_artifact_uploaded_at) >= before)
 		return false;
 	tid = rows_tid(scan);

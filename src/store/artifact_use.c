@@ -49,11 +49,11 @@ artifact_use_begin_scan(RowScan *scan, Slice digest, RowSnapshot which)
 }
 
 bool
-artifact_is_used(Slice digest, RowSnapshot which)
+artifact_is_used(Slice digest)
 {
 	RowScan		scan;
 
-	artifact_use_begin_scan(&scan, digest, which);
+	artifact_use_begin_scan(&scan, digest, ROWS_LATEST);
 	return rows_look(&scan, NULL);
 }
 

@@ -193,10 +193,10 @@ participant_was_addressed(Slice name, Slice run_id)
 }
 
 bool
-participant_look(Slice name, Slice run_id, RowSnapshot which)
+participant_look(Slice name, Slice run_id)
 {
-	return participant_has_row(TABLE_PARTICIPANT, name, run_id, which) ||
-		participant_has_row(TABLE_EVENTS, name, run_id, which);
+	return participant_has_row(TABLE_PARTICIPANT, name, run_id, ROWS_ACTIVE) ||
+		participant_has_row(TABLE_EVENTS, name, run_id, ROWS_ACTIVE);
 }
 
 /*
@@ -295,13 +295,12 @@ participant_add_recipients(const Envelope *envelope, Slice assigned_to)
  * so each is looked for after the previous one.
  */
 static List *
-participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex index,
-						 int run_attno, RowSnapshot which)
+participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex index, int run_attno)
 {
 	Slice		last = SLICE_OF("");
 	RowScan		scan;
 
-	rows_begin(&scan, table, index, which, AccessShareLock);
+	rows_begin(&scan, table, index, ROWS_ACTIVE, AccessShareLock);
 	for (;;)
 	{
 		scan.nkeys = 0;
@@ -319,7 +318,7 @@ participant_list_runs_of(List *runs, Slice name, StateTable table, StateIndex in
 }
 
 List *
-participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
+participant_list_runs(List *runs, const SliceList *names)
 {
 	int			i;
 
@@ -328,10 +327,10 @@ participant_list_runs(List *runs, const SliceList *names, RowSnapshot which)
 		Slice		name = names->items[i];
 
 		runs = participant_list_runs_of(runs, name, TABLE_PARTICIPANT, INDEX_PARTICIPANT,
-										Anum_participant_run_id, which);
+										Anum_participant_run_id);
 		if (slice_starts(name, SLICE_OF("agent:")))
 			runs = participant_list_runs_of(runs, name, TABLE_EVENTS, INDEX_EVENTS_FROM_AGENT,
-											Anum_event_run_id, which);
+											Anum_event_run_id);
 	}
 	return slice_list_sort_unique(runs);
 }

@@ -66,7 +66,7 @@ extern bool participant_was_addressed(Slice name, Slice run_id);
  * Is either of these true, as a reading statement sees it?  Also works on a
  * standby.
  */
-extern bool participant_look(Slice name, Slice run_id, RowSnapshot which);
+extern bool participant_look(Slice name, Slice run_id);
 
 /*
  * Makes the name take part in the run from now on, by a row unless it does
@@ -84,7 +84,7 @@ extern void participant_add_recipients(const Envelope *envelope, Slice assigned_
  * Returns the runs in which one of the names takes part, each once and in byte
  * order, as a List of Slice * that begins with the given list.
  */
-extern List *participant_list_runs(List *runs, const SliceList *names, RowSnapshot which);
+extern List *participant_list_runs(List *runs, const SliceList *names);
 
 /*
  * Adds those who may take part in the run of an event because of that event to

@@ -208,23 +208,23 @@ scope_of_request(const Envelope *request, bool run_has_tasks)
 }
 
 List *
-scope_list_runs(Slice scope, RowSnapshot which)
+scope_list_runs(Slice scope)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE_SCOPE, which, AccessShareLock);
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE_SCOPE, ROWS_ACTIVE, AccessShareLock);
 	if (slice_present(scope))
 		rows_key_text(&scan, 1, BTEqualStrategyNumber, scope);
 	return rows_list_texts(&scan, Anum_run_scope_run_id);
 }
 
 Slice
-scope_look(Slice run_id, RowSnapshot which)
+scope_look(Slice run_id)
 {
 	Slice		scope = SLICE_NONE;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, which, AccessShareLock);
+	rows_begin(&scan, TABLE_RUN_SCOPE, INDEX_RUN_SCOPE, ROWS_ACTIVE, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))

@@ -13,6 +13,8 @@
 
 /* Returns the scope of a run, palloc'd, or an absent slice if it has none. */
 extern Slice scope_of_run(Slice run_id);
+/* The same for readers, also on a standby. */
+extern Slice scope_look(Slice run_id);
 
 /*
  * Returns the scope of the run of a request.  The first request sets it; a
@@ -27,14 +29,13 @@ extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
  */
 extern void scope_await(Slice run_id);
 
-/* The same for readers, also on a standby. */
-extern Slice scope_look(Slice run_id, RowSnapshot which);
+
 
 /*
  * Returns the runs of a scope or, if that is absent, all runs that have one,
  * as a List of Slice *.
  */
-extern List *scope_list_runs(Slice scope, RowSnapshot which);
+extern List *scope_list_runs(Slice scope);
 
 /*
  * Forgets the scope of a run that is being pruned.  Events sent to the run

@@ -77,20 +77,13 @@ visibility_is_in_use(void)
 	return rows_table_was_used(TABLE_RUN_VISIBILITY);
 }
 
-static void
-visibility_begin_word(RowScan *scan, Visibility visibility, RowSnapshot which)
-{
-	rows_begin(scan, TABLE_RUN_VISIBILITY, INDEX_RUN_VISIBILITY_WORD, which, AccessShareLock);
-	rows_key_text(scan, 1, BTEqualStrategyNumber,
-				  slice_of_cstring(envelope_visibility_word(visibility)));
-}
-
 List *
-visibility_list_public(RowSnapshot which)
+visibility_list_public(void)
 {
 	RowScan		scan;
 
-	visibility_begin_word(&scan, VISIBILITY_PUBLIC, which);
+	rows_begin(&scan, TABLE_RUN_VISIBILITY, INDEX_RUN_VISIBILITY_WORD, ROWS_ACTIVE, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, slice_of_cstring(envelope_visibility_word(VISIBILITY_PUBLIC)));
 	return rows_list_texts(&scan, Anum_run_visibility_run_id);
 }
 

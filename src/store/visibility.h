@@ -43,7 +43,7 @@ extern Visibility visibility_of_run(Slice run_id, RowSnapshot which);
 extern bool visibility_is_in_use(void);
 
 /* Returns the public runs, in byte order, as a List of Slice *. */
-extern List *visibility_list_public(RowSnapshot which);
+extern List *visibility_list_public(void);
 
 /* Forgets the visibility of a run that is being pruned. */
 extern void visibility_forget(Slice run_id);

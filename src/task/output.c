@@ -58,14 +58,14 @@ output_insert(Slice task_id, Slice name, int64 seq)
 }
 
 int64 *
-output_list(Slice task_id, RowSnapshot which, int *n)
+output_list(Slice task_id, int *n)
 {
 	int			room = 16;
 	int64	   *seqs = palloc(sizeof(int64) * room);
 	RowScan		scan;
 
 	*n = 0;
-	output_scan(&scan, task_id, which);
+	output_scan(&scan, task_id, ROWS_ACTIVE);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

@@ -24,7 +24,7 @@ extern int64 output_find(Slice task_id, Slice name);
 extern void output_insert(Slice task_id, Slice name, int64 seq);
 
 /* Returns the seqs of the events that stored the steps of a task, in order. */
-extern int64 *output_list(Slice task_id, RowSnapshot which, int *n);
+extern int64 *output_list(Slice task_id, int *n);
 
 /* Deletes the rows of a task that is being pruned. */
 extern void output_forget(Slice task_id);

@@ -206,12 +206,12 @@ principal_agents(void)
 }
 
 List *
-principal_list_roles(RowSnapshot which)
+principal_list_roles(void)
 {
 	List	   *roles = NIL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, which, AccessShareLock);
+	rows_begin(&scan, TABLE_PRINCIPAL, INDEX_PRINCIPAL, ROWS_ACTIVE, AccessShareLock);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

@@ -98,7 +98,7 @@ extern SliceList principal_agents_and_scopes(SliceList *scopes);
  * Returns the roles that speak for agents, palloc'd.  Operators and the owner
  * need not be among them.
  */
-extern List *principal_list_roles(RowSnapshot which);
+extern List *principal_list_roles(void);
 
 /*
  * Runs a step in which the given role counts instead of the current one.  For

@@ -113,13 +113,13 @@ privilege_add_scopes(SliceList *list, int *room, SliceList scopes)
 }
 
 SliceList
-privilege_scopes(Oid role, RowSnapshot snapshot)
+privilege_scopes(Oid role)
 {
 	int			room = 8;
 	SliceList	list = {0, palloc(sizeof(Slice) * room)};
 	RowScan		scan;
 
-	privilege_begin(&scan, snapshot);
+	privilege_begin(&scan, ROWS_ACTIVE);
 	while (privilege_next(&scan, role, SLICE_OF("reader")))
 		privilege_add_scopes(&list, &room, rows_texts_copy(&scan, Anum_privilege_scopes));
 	rows_end(&scan);

@@ -39,6 +39,6 @@ extern bool privilege_is_gateway(Oid role, RowSnapshot snapshot);
 extern bool privilege_reads_all(Oid role, RowSnapshot snapshot);
 
 /* Returns the scopes that the role may read as a reader, palloc'd. */
-extern SliceList privilege_scopes(Oid role, RowSnapshot snapshot);
+extern SliceList privilege_scopes(Oid role);
 
 #endif							/* CLUTCH_PRIVILEGE_H */

@@ -87,12 +87,12 @@ quota_row_read(const RowScan *scan, Quota *quota)
 }
 
 List *
-quota_list(RowSnapshot which)
+quota_list(void)
 {
 	List	   *list = NIL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_QUOTA, INDEX_QUOTA, which, AccessShareLock);
+	rows_begin(&scan, TABLE_QUOTA, INDEX_QUOTA, ROWS_ACTIVE, AccessShareLock);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

@@ -75,7 +75,7 @@ typedef struct Quota
 } Quota;
 
 /* Returns all of them (Quota *), palloc'd, those of the grantee 0 first. */
-extern List *quota_list(RowSnapshot which);
+extern List *quota_list(void);
 
 /*
  * Tells all backends that SQL has changed the table, so that they read it

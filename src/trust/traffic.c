@@ -98,11 +98,11 @@ traffic_read(Oid role, TimestampTz at, RowSnapshot which, int *nrows)
 }
 
 Traffic
-traffic_of_role(Oid role, TimestampTz at, RowSnapshot which)
+traffic_of_role(Oid role, TimestampTz at)
 {
 	int			nrows;
 
-	return traffic_read(role, at, which, &nrows);
+	return traffic_read(role, at, ROWS_ACTIVE, &nrows);
 }
 
 static void

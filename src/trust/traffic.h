@@ -47,6 +47,6 @@ extern void traffic_add(int64 bytes, TimestampTz at, bool may_be_refused);
 extern void traffic_add_command(bool may_be_refused);
 
 /* Returns what a role has sent, as far as it is committed and was counted. */
-extern Traffic traffic_of_role(Oid role, TimestampTz at, RowSnapshot which);
+extern Traffic traffic_of_role(Oid role, TimestampTz at);
 
 #endif							/* CLUTCH_TRAFFIC_H */
