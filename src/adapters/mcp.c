@@ -157,7 +157,7 @@ mcp_is_tool_name(Slice name)
  * because a cancellation names that ID.
  */
 static Json *
-mcp_read_skill(const Adapter *self, const Json *raw, const Json *context, Slice skill)
+mcp_read_skill(const Adapter *self, const Json *raw, Slice skill)
 {
 	Json	   *envelope = adapter_envelope(MSG_TASK_REQUEST);
 	Json	   *requires = json_new_array();
@@ -285,7 +285,7 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 		envelope = mcp_read_cancel_tool(self, raw, context);
 	else if (slice_starts(name, SLICE_OF(MCP_SKILL_TOOL)) && mcp_is_tool_name(skill))
 	{
-		envelope = mcp_read_skill(self, raw, context, skill);
+		envelope = mcp_read_skill(self, raw, skill);
 		if (adapter_member(context, "/task_id") == NULL)
 			adapter_note_native(self, envelope, "task_id", adapter_find_name(self, raw, "/id"));
 	}

@@ -116,9 +116,9 @@ translation_check_whole_context(const Translation *t)
  * request the task.
  */
 static Slice
-translation_task_of(const Translation *t, const Json *envelope, Slice native, bool begins)
+translation_task_of(const Translation *t, Slice native, bool begins)
 {
-	Slice		derived = translation_derive(t, envelope, "task", "task", SLICE_NONE, native);
+	Slice		derived = translation_derive(t, "task", "task", SLICE_NONE, native);
 	bool		may_be_ours = native.len > 0 && native.len <= clutch_limits.max_id_bytes;
 	Slice		run_id;
 	Slice		thread_id;
@@ -134,9 +134,9 @@ translation_task_of(const Translation *t, const Json *envelope, Slice native, bo
 
 /* Returns the task that a message has requested, or an absent slice if it has requested none. */
 static Slice
-translation_task_requested_by(const Translation *t, const Json *envelope, Slice message)
+translation_task_requested_by(const Translation *t, Slice message)
 {
-	Slice		task_id = slice_present(message) ? translation_task_of(t, envelope, message, false) : SLICE_NONE;
+	Slice		task_id = slice_present(message) ? translation_task_of(t, message, false) : SLICE_NONE;
 	Slice		run_id;
 	Slice		thread_id;
 
@@ -155,12 +155,12 @@ translation_task_of_conversation(const Translation *t, const Json *envelope)
 
 	if (t->adapter->conversation == NULL || adapter_type(envelope) == MSG_TASK_REQUEST || adapter_member(t->context, "/task_id") != NULL)
 		return SLICE_NONE;
-	task_id = translation_task_requested_by(t, envelope, translation_native(t, "reply_to"));
+	task_id = translation_task_requested_by(t, translation_native(t, "reply_to"));
 	earlier = adapter_noted(t->adapter, envelope, t->adapter->conversation);
 	if (!json_is(earlier, JSON_ARRAY))
 		return task_id;
 	for (int i = earlier->n - 1; i >= Max(earlier->n - MOST_EARLIER_MESSAGES, 0) && !slice_present(task_id); i--)
-		task_id = translation_task_requested_by(t, envelope, translation_native_bytes(earlier->items[i]));
+		task_id = translation_task_requested_by(t, translation_native_bytes(earlier->items[i]));
 	return task_id;
 }
 
@@ -176,14 +176,14 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 	if (!slice_present(task))
 		task = translation_task_of_conversation(t, envelope);
 	if (!slice_present(task) && slice_present(native))
-		task = translation_task_of(t, envelope, native, adapter_type(envelope) == MSG_TASK_REQUEST);
+		task = translation_task_of(t, native, adapter_type(envelope) == MSG_TASK_REQUEST);
 	if (!slice_present(task))
 		task = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(task))
 	{
-		Slice		key = translation_key(t, envelope, place, &kind);
+		Slice		key = translation_key(t, place, &kind);
 
-		task = translation_derive(t, envelope, "task", kind, SLICE_NONE, key);
+		task = translation_derive(t, "task", kind, SLICE_NONE, key);
 	}
 	/* no task is its own subtask, although the adapter may have assumed one of its own */
 	if (slice_equal(parent, task) && slice_equal(parent, translation_context_id(t, "task_id", ID_TASK)))
@@ -192,7 +192,7 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
 		parent = SLICE_NONE;
 	}
 	if (!slice_present(parent) && slice_present(native_parent))
-		parent = translation_task_of(t, envelope, native_parent, false);
+		parent = translation_task_of(t, native_parent, false);
 	if (!slice_present(parent) && json_is_true(t->natives, "/subtask"))
 		parent = translation_context_id(t, "task_id", ID_TASK);
 	if (!slice_present(parent))
@@ -208,13 +208,13 @@ translation_complete_tasks(Translation *t, Json *envelope, int place)
  * with a new request.  IDs of other forms are not looked up.
  */
 static Slice
-translation_thread_of(const Translation *t, const Json *envelope, Slice native, Slice known)
+translation_thread_of(const Translation *t, Slice native, Slice known)
 {
 	bool		may_be_ours = slice_starts(native, SLICE_OF("thr_")) || slice_starts(native, SLICE_OF("thread:"));
 
 	if (slice_equal(native, known) || (may_be_ours && native.len <= clutch_limits.max_id_bytes && t->world->knows_thread(native)))
 		return native;
-	return translation_derive(t, envelope, "thr", "thread", SLICE_NONE, native);
+	return translation_derive(t, "thr", "thread", SLICE_NONE, native);
 }
 
 /*
@@ -248,25 +248,25 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 	if (!slice_present(run))
 		run = known_run;
 	if (!slice_present(run) && slice_present(native_run))
-		run = translation_derive(t, envelope, "run", "run", SLICE_NONE, native_run);
+		run = translation_derive(t, "run", "run", SLICE_NONE, native_run);
 	if (!slice_present(run))
 		run = translation_context_id(t, "run_id", ID_RUN);
 	if (!slice_present(run))
 	{
 		Slice		key = slice_present(native_parent) ? native_parent :
-			slice_present(native_task) ? native_task : translation_key(t, envelope, place, &kind);
+			slice_present(native_task) ? native_task : translation_key(t, place, &kind);
 
-		run = translation_derive(t, envelope, "run", kind, SLICE_NONE, key);
+		run = translation_derive(t, "run", kind, SLICE_NONE, key);
 	}
 
 	if (!slice_present(thread) && slice_present(native_thread))
-		thread = translation_thread_of(t, envelope, native_thread, known_thread);
+		thread = translation_thread_of(t, native_thread, known_thread);
 	if (!slice_present(thread))
 		thread = translation_context_id(t, "thread_id", ID_THREAD);
 	if (!slice_present(thread))
 		thread = known_thread;
 	if (!slice_present(thread))
-		thread = translation_derive(t, envelope, "thr", "run", SLICE_NONE, run);
+		thread = translation_derive(t, "thr", "run", SLICE_NONE, run);
 	json_put_text(envelope, "/run_id", run);
 	json_put_text(envelope, "/thread_id", thread);
 }
@@ -276,7 +276,7 @@ translation_complete_run(Translation *t, Json *envelope, int place)
 static Slice
 translation_message_id(const Translation *t, const Json *envelope, const char *kind, Slice key)
 {
-	return translation_derive(t, envelope, "msg", kind, json_get_text(envelope, "/run_id"), key);
+	return translation_derive(t, "msg", kind, json_get_text(envelope, "/run_id"), key);
 }
 
 /*
@@ -331,7 +331,7 @@ translation_complete_id(Translation *t, Json *envelope, int place)
 
 	if (json_get(envelope, "/id") != NULL)
 		return true;
-	key = translation_key(t, envelope, place, &kind);
+	key = translation_key(t, place, &kind);
 	if (is_stub)
 	{
 		(void) translation_replied_to(t, envelope, key, &was_sent);

@@ -66,7 +66,7 @@ translation_begin(Translation *t)
 }
 
 Slice
-translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
+translation_derive(const Translation *t, const char *prefix, const char *kind, Slice within,
 				   Slice native)
 {
 	Slice		scope = translation_native(t, "scope");
@@ -96,7 +96,7 @@ translation_digest(Translation *t)
 }
 
 Slice
-translation_key(Translation *t, const Json *envelope, int place, const char **kind)
+translation_key(Translation *t, int place, const char **kind)
 {
 	Slice		native = translation_native(t, "id");
 	Slice		session = json_get_text(t->context, "/session");

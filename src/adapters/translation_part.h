@@ -50,7 +50,7 @@ extern Slice translation_native_bytes(const Json *native);
  * Returns the ID that is derived from a native one.  It is unique within a
  * run, or everywhere if "within" is absent.
  */
-extern Slice translation_derive(const Translation *t, const Json *envelope, const char *prefix, const char *kind, Slice within,
+extern Slice translation_derive(const Translation *t, const char *prefix, const char *kind, Slice within,
 								Slice native);
 
 /*
@@ -58,7 +58,7 @@ extern Slice translation_derive(const Translation *t, const Json *envelope, cons
  * document, the number of the envelope in it, and the session that the context
  * names.  *kind says which of them it is.
  */
-extern Slice translation_key(Translation *t, const Json *envelope, int place, const char **kind);
+extern Slice translation_key(Translation *t, int place, const char **kind);
 
 /*
  * Ranks envelopes that have the same native ID, such as a message and its tool

@@ -18,6 +18,6 @@ translation_hide_session(const Translation *t)
 	if (!t->adapter->has_sessions || !slice_present(session))
 		return t->context;
 	context = json_copy_top(t->context);
-	json_put_text(context, "/session", translation_derive(t, context, "session", "session", SLICE_NONE, session));
+	json_put_text(context, "/session", translation_derive(t, "session", "session", SLICE_NONE, session));
 	return context;
 }

@@ -165,7 +165,7 @@ check_sender(Event *event)
 	else if (!check_signature(event))
 		return false;
 	if (envelope->type == MSG_CHAT_SYSTEM)
-		principal_require_broadcast(envelope->from_agent, principal_holder(envelope->is_signed), "/type");
+		principal_require_broadcast(envelope->from_agent, principal_holder(envelope->is_signed));
 	right_require_sender(envelope);
 	return true;
 }

@@ -23,6 +23,7 @@
 #include "protocol/level.h"
 #include "protocol/place.h"
 #include "routing/decision.h"
+#include "routing/explain.h"
 #include "routing/router.h"
 #include "routing/rule.h"
 #include "semver/version_range.h"
@@ -171,7 +172,7 @@ explain_child_wait(const Envelope *request, const Requirement *requirement, cons
 	ordinal = roster_find(choice->roster, to);
 	if (ordinal >= 0)
 	{
-		*rejected_by = slice_of_cstring(rejection_name(router_explain(&of_child, choice, ordinal, &detail)));
+		*rejected_by = slice_of_cstring(rejection_name(explain_rejection(choice, ordinal, &detail)));
 		return psprintf("its child would wait, because it %s", detail);
 	}
 	message = document_get_text(&failure_payload(&of_child, choice, child.id)->root, "message");
@@ -240,7 +241,7 @@ clutch_explain_route(PG_FUNCTION_ARGS)
 		CHECK_FOR_INTERRUPTS();
 		if (!router_looked_at(choice, i))
 			continue;
-		rejection = router_explain(&requirement, choice, i, &detail);
+		rejection = explain_rejection(choice, i, &detail);
 		if (rejection == REJECTED_NOT)
 			continue;
 		why_put_rejected(fcinfo, roster_agent(choice->roster, i)->agent_id,

@@ -83,7 +83,7 @@ visible_look_task(Slice task_id)
 	Task	   *task = task_look(task_id, ROWS_ACTIVE);
 
 	if (task == NULL || !visible_task(task))
-		verdict_task_not_found(task_id, "task_id");
+		verdict_task_not_found(task_id);
 	return task;
 }
 

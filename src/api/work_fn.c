@@ -285,7 +285,7 @@ clutch_cancel_run(PG_FUNCTION_ARGS)
 	int64		cancelled;
 
 	principal_require(by_agent, "by_agent");
-	right_require(by_agent, run_id, "run_id");
+	right_require(by_agent, run_id);
 	(void) restored_epoch();
 	problem_arguments_begin(&scope, cancel_arguments);
 	cancelled = cancel_run(run_id, argument_optional_text(fcinfo, 1), by_agent);
@@ -306,7 +306,7 @@ lock_or_refuse(Slice agent_id, Slice task_id)
 	(void) right_look_task(agent_id, task_id);
 	task = task_lock(task_id);
 	if (task == NULL)
-		verdict_task_not_found(task_id, "task_id");
+		verdict_task_not_found(task_id);
 	return task;
 }
 
@@ -401,7 +401,7 @@ clutch_retry_run(PG_FUNCTION_ARGS)
 
 	result_begin_rows(fcinfo);
 	principal_require(by_agent, "by_agent");
-	right_require(by_agent, run_id, "run_id");
+	right_require(by_agent, run_id);
 	(void) restored_epoch();
 	ids = task_list_of_run(run_id);
 	each = AllocSetContextCreate(CurrentMemoryContext, "clutch retry task", ALLOCSET_DEFAULT_SIZES);

@@ -110,7 +110,7 @@ json_schema_read_dependencies(const KeywordSight *at)
 
 		value_at(object, i, &value);
 		check->names[i] = value_key_at(object, i);
-		if (json_schema_names(at, &value, &names))
+		if (json_schema_names(&value, &names))
 			check->nodes[i] = json_schema_that_requires(at, check->names[i], names);
 		else
 			check->nodes[i] = json_schema_read(at->c, at->node, &value, at->keyword->name, check->names[i], -1);

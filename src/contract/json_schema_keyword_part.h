@@ -63,7 +63,7 @@ extern void json_schema_add_anchor(const KeywordSight *at, Slice name, bool dyna
  * Reads an array of strings, and sorts it in the order of jsonb.  Returns false
  * if the value is something else.
  */
-extern bool json_schema_names(const KeywordSight *at, const JsonbValue *value, SliceList *names);
+extern bool json_schema_names(const JsonbValue *value, SliceList *names);
 
 /* --- json_schema_draft_7.c: the keywords of draft-07 --- */
 extern void json_schema_read_named_by_id(const KeywordSight *at);

@@ -20,7 +20,7 @@ json_schema_compare_slices(const void *a, const void *b)
 }
 
 bool
-json_schema_names(const KeywordSight *at, const JsonbValue *value, SliceList *names)
+json_schema_names(const JsonbValue *value, SliceList *names)
 {
 	JsonbContainer *array;
 	int			i;
@@ -237,7 +237,7 @@ json_schema_read_required(const KeywordSight *at)
 {
 	SliceList	names;
 
-	if (!json_schema_names(at, at->value, &names))
+	if (!json_schema_names(at->value, &names))
 	{
 		json_schema_refuse(at, "WRONG_TYPE", "an array of strings");
 		return;
@@ -265,7 +265,7 @@ json_schema_read_dependent_required(const KeywordSight *at)
 
 		value_at(object, i, &value);
 		check->names[i] = value_key_at(object, i);
-		if (!json_schema_names(at, &value, &check->lists[i]))
+		if (!json_schema_names(&value, &check->lists[i]))
 		{
 			json_schema_refuse(at, "WRONG_TYPE", "an object whose values are arrays of strings");
 			return;

@@ -49,7 +49,7 @@ keep_step(const Task *task, const Envelope *progress, int64 seq)
 	if (kept_seq == 0)
 	{
 		output_insert(task->task_id, name, seq);
-		open_work_add_step(task->task_id, seq, "/meta/clutch/step");
+		open_work_add_step(task->task_id, seq);
 	}
 	else
 		(void) keep_require_same(task->task_id, name, kept_seq, document_of_value(&output));

@@ -228,9 +228,9 @@ open_work_take_over(Slice task_id, int64 seq, const char *place)
 }
 
 void
-open_work_add_step(Slice task_id, int64 seq, const char *place)
+open_work_add_step(Slice task_id, int64 seq)
 {
-	open_work_add(QUOTA_STEPS, task_id, seq, place);
+	open_work_add(QUOTA_STEPS, task_id, seq, "/meta/clutch/step");
 }
 
 /* ----------------------------------------------------------------- sweeping */

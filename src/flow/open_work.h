@@ -41,7 +41,7 @@ extern void open_work_take_over(Slice task_id, int64 seq, const char *place);
  * Records that the current role has stored a step of the task.  Raises KL013
  * if it has too many.
  */
-extern void open_work_add_step(Slice task_id, int64 seq, const char *place);
+extern void open_work_add_step(Slice task_id, int64 seq);
 
 /*
  * Returns how many of QUOTA_OPEN_REQUESTS or QUOTA_STEPS the role has.  With

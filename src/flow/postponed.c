@@ -115,7 +115,6 @@ typedef struct PostponedRun
 	int64		tried;			/* number of the row that was tried last */
 	int			handled;
 	PostponedHandler handle;
-	void	   *arg;
 } PostponedRun;
 
 /* Tries the current row, unless another transaction has it. */
@@ -129,7 +128,7 @@ postponed_try_row(PostponedRun *run, RowScan *scan)
 		return;
 	run->left--;
 	run->tried = rows_int8(scan, Anum_consequence_no);
-	if (postponed_read_consequence(scan, &consequence) && !run->handle(&consequence, run->arg))
+	if (postponed_read_consequence(scan, &consequence) && !run->handle(&consequence))
 		return;
 	rows_delete(TABLE_CONSEQUENCE, &tid);
 	run->handled++;
@@ -167,11 +166,11 @@ postponed_try_rows(PostponedRun *run, int64 after, int64 last)
  * first one begins anywhere, because sessions may be short.
  */
 int
-postponed_handle(int n, PostponedHandler handle, void *arg)
+postponed_handle(int n, PostponedHandler handle)
 {
 	static bool began = false;
 	static int64 stopped_at;
-	PostponedRun run = {n, rows_nextval(SEQUENCE_QUEUE_NO), 0, 0, handle, arg};
+	PostponedRun run = {n, rows_nextval(SEQUENCE_QUEUE_NO), 0, 0, handle};
 	int64		from = began ? stopped_at : rows_look_anywhere(TABLE_CONSEQUENCE, INDEX_CONSEQUENCE, Anum_consequence_no);
 
 	began = true;

@@ -28,8 +28,8 @@ extern struct List *postponed_list_subjects(void);
  * Calls handle for at most n rows that no other transaction is handling, and
  * deletes those for which it returns true.  Returns how many were deleted.
  */
-typedef bool (*PostponedHandler) (const Consequence *consequence, void *arg);
+typedef bool (*PostponedHandler) (const Consequence *consequence);
 
-extern int	postponed_handle(int n, PostponedHandler handle, void *arg);
+extern int	postponed_handle(int n, PostponedHandler handle);
 
 #endif							/* CLUTCH_POSTPONED_H */

@@ -330,10 +330,10 @@ right_require_sender(const Envelope *envelope)
 }
 
 void
-right_require(Slice agent_id, Slice run_id, const char *place)
+right_require(Slice agent_id, Slice run_id)
 {
 	if (!right_has(agent_id, run_id))
-		right_refuse(agent_id, run_id, place);
+		right_refuse(agent_id, run_id, "run_id");
 }
 
 bool
@@ -386,7 +386,7 @@ right_look_task(Slice agent_id, Slice task_id)
 	principal_require(agent_id, "/from/agent_id");
 	task = task_look(task_id, ROWS_LATEST);
 	if (task == NULL || !right_has(agent_id, task->run_id))
-		verdict_task_not_found(task_id, "task_id");
+		verdict_task_not_found(task_id);
 	return task;
 }
 

@@ -60,10 +60,10 @@ extern void right_add_recipients(const Event *event);
 extern bool right_has(Slice agent_id, Slice run_id);
 
 /*
- * The same as right_require_sender, but for reading: an open run counts as no
- * run.
+ * The same as right_require_sender, but for the argument "run_id" of a function,
+ * and for reading: an open run counts as no run.
  */
-extern void right_require(Slice agent_id, Slice run_id, const char *place);
+extern void right_require(Slice agent_id, Slice run_id);
 
 /*
  * Returns the task that a role names in the argument "task_id", in the name of

@@ -324,7 +324,7 @@ settle_postponed_step(void *arg)
  * that is possible.
  */
 static bool
-settle_postponed_one(const Consequence *consequence, void *arg)
+settle_postponed_one(const Consequence *consequence)
 {
 	PostponedTry try = {consequence, false};
 	ErrorData  *error = savepoint_run_whole(settle_postponed_step, &try);
@@ -345,7 +345,7 @@ settle_postponed_all(void *arg)
 {
 	PostponedWork *work = arg;
 
-	work->handled = postponed_handle(work->n, settle_postponed_one, NULL);
+	work->handled = postponed_handle(work->n, settle_postponed_one);
 }
 
 int

@@ -34,7 +34,7 @@ withdraw_unregister(Slice agent_id, Slice reason)
 	Receipt		receipt;
 
 	pause_lock(agent_id);
-	agent_require_locked(agent_id, "agent_id");
+	agent_require_locked(agent_id);
 	if (agent_read_card(agent_id, &card))
 		principal_require_withdrawal(agent_id, &card);
 	receipt = event_append(agent_move_envelope(agent_id, "unregistered",

@@ -281,12 +281,12 @@ agent_lock_card(Slice agent_id)
 }
 
 void
-agent_require_locked(Slice agent_id, const char *place)
+agent_require_locked(Slice agent_id)
 {
 	AgentRow	row;
 
 	if (!agent_await_row(agent_id, &row))
-		agent_raise_unregistered(agent_id, place);
+		agent_raise_unregistered(agent_id, "agent_id");
 }
 
 void

@@ -92,8 +92,8 @@ extern uint64 agent_guard(Slice agent_id);
  * registered.
  */
 extern void agent_require(Slice agent_id, const char *place);
-/* The same, but also locks it. */
-extern void agent_require_locked(Slice agent_id, const char *place);
+/* The same for the argument "agent_id", but also locks it. */
+extern void agent_require_locked(Slice agent_id);
 
 /*
  * Removes the agent from the registry.  What it may do stays, and for a while

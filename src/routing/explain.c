@@ -273,6 +273,7 @@ explain_rejection(const Choice *choice, int ordinal, char **detail)
 	StringInfoData words;
 	Rejection	filter;
 
+	*detail = NULL;
 	for (filter = FIRST_REJECTION; filter <= REJECTED_CONCURRENCY; filter++)
 	{
 		if (!agent_set_has(choice->left[filter], ordinal))

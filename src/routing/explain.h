@@ -11,9 +11,8 @@
 #include "routing/choice.h"
 
 /*
- * Returns the first filter that the agent failed, and sets *detail (palloc'd)
- * to the reason in words.  If the agent is a candidate, returns REJECTED_NOT
- * and leaves *detail unchanged.
+ * Returns the first filter that the agent failed, with the reason in words in
+ * *detail (palloc'd), or REJECTED_NOT and NULL if the agent is a candidate.
  */
 extern Rejection explain_rejection(const Choice *choice, int ordinal, char **detail);
 

@@ -10,7 +10,6 @@
 #include "routing/router.h"
 
 #include "routing/candidate.h"
-#include "routing/explain.h"
 #include "routing/filter_agents.h"
 #include "settings.h"
 #include "store/spending.h"
@@ -158,12 +157,4 @@ bool
 router_looked_at(const Choice *choice, int ordinal)
 {
 	return agent_set_has(choice->looked_at, ordinal);
-}
-
-Rejection
-router_explain(const Requirement *requirement, const Choice *choice,
-			   int ordinal, char **detail)
-{
-	*detail = NULL;
-	return explain_rejection(choice, ordinal, detail);
 }

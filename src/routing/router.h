@@ -53,12 +53,4 @@ extern AgentSet *router_list_away(const Choice *choice);
 /* Was the agent among those that the recipients leave to choose from? */
 extern bool router_looked_at(const Choice *choice, int ordinal);
 
-/*
- * Returns the filter that one agent failed, with the reason in words in
- * *detail (palloc'd), or REJECTED_NOT.  For clutch.explain_route.
- */
-extern Rejection router_explain(const Requirement *requirement,
-								const Choice *choice, int ordinal,
-								char **detail);
-
 #endif							/* CLUTCH_ROUTER_H */

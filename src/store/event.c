@@ -387,10 +387,10 @@ event_receipt_of(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool interna
 }
 
 static Receipt
-event_receipt_as_owner(void (*insert) (Jsonb *envelope), Jsonb *envelope, bool internal)
+event_receipt_as_owner(Jsonb *envelope, bool internal)
 {
 	OwnerCaller caller = owner_begin();
-	Receipt		receipt = event_receipt_of(insert, envelope, internal);
+	Receipt		receipt = event_receipt_of(event_execute_insert, envelope, internal);
 
 	owner_end(caller);
 	return receipt;
@@ -424,7 +424,7 @@ event_send_new(Jsonb *envelope)
 Receipt
 event_send_as_owner(Jsonb *envelope)
 {
-	return event_receipt_as_owner(event_execute_insert, envelope, false);
+	return event_receipt_as_owner(envelope, false);
 }
 
 /*
@@ -441,7 +441,7 @@ event_append(Jsonb *envelope)
 	table_close(rel, NoLock);
 	if (epoch != 0)
 		return event_append_directly(envelope, epoch);
-	return event_receipt_as_owner(event_execute_insert, envelope, true);
+	return event_receipt_as_owner(envelope, true);
 }
 
 void

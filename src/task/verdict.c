@@ -11,11 +11,11 @@
 #include "task/verdict.h"
 
 void
-verdict_task_not_found(Slice task_id, const char *place)
+verdict_task_not_found(Slice task_id)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
-			 errproblem(place, "TASK_NOT_FOUND"),
+			 errproblem("task_id", "TASK_NOT_FOUND"),
 			 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s),
 			 errhint("Pass the task_id that clutch.claim returned to the agent, or clutch.send to the sender of the request. The error is the same for a task in whose run the agent takes no part.")));
 }

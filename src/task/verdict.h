@@ -44,8 +44,8 @@ extern bool verdict_may_steer(const Task *task, Slice agent_id);
 /* Raises 42501 unless it may. */
 extern void verdict_check_may_steer(const Task *task, Slice agent_id);
 
-/* Raises TASK_NOT_FOUND at that place; see errproblem. */
-pg_noreturn extern void verdict_task_not_found(Slice task_id, const char *place);
+/* Raises TASK_NOT_FOUND for the argument "task_id". */
+pg_noreturn extern void verdict_task_not_found(Slice task_id);
 
 /*
  * Raises TASK_IN_OTHER_RUN unless the task, which is being requested again,

@@ -153,12 +153,12 @@ principal_may_broadcast(Slice agent_id, GrantHolder holder)
 }
 
 void
-principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place)
+principal_require_broadcast(Slice agent_id, GrantHolder holder)
 {
 	if (!principal_may_broadcast(agent_id, holder))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errproblem(place, "BROADCAST_NOT_GRANTED"),
+				 errproblem("/type", "BROADCAST_NOT_GRANTED"),
 				 errmsg("role \"%s\" may not send chat.system as \"%.*s\"",
 						principal_role_name(), agent_id.len, agent_id.s),
 				 errhint("Send a chat.message. " PRINCIPAL_HINT_BROADCAST)));

@@ -174,7 +174,7 @@ extern void principal_require_withdrawal(Slice agent_id, const AgentCard *card);
 extern bool principal_may_broadcast(Slice agent_id, GrantHolder holder);
 
 /* Raises 42501, code BROADCAST_NOT_GRANTED, unless it may. */
-extern void principal_require_broadcast(Slice agent_id, GrantHolder holder, const char *place);
+extern void principal_require_broadcast(Slice agent_id, GrantHolder holder);
 
 /* Has clutch.grant_agent given this scope, or all scopes, for the agent? */
 extern bool principal_has_scope(Slice agent_id, Slice scope, GrantHolder holder);
