@@ -43,8 +43,9 @@ ending_cancel(Task *task, Slice ancestor)
 	(void) move_task(task, &notice, &event);
 }
 
-void
-ending_fail(Task *task, const char *code, const char *message)
+/* Sends a task.error.  details is NULL if there is nothing more to say. */
+static void
+ending_send_error(Task *task, const char *code, const char *message, bool retryable, Jsonb *details)
 {
 	TaskEvent	event = ending_event(task, STEP_ERROR, code, message);
 	Notice		notice = {MSG_TASK_ERROR, .to = task->from_agent};
@@ -53,39 +54,35 @@ ending_fail(Task *task, const char *code, const char *message)
 	document_begin(&b);
 	document_put_cstring(&b, "code", code);
 	document_put_cstring(&b, "message", message);
-	document_put_bool(&b, "retryable", false);
+	document_put_bool(&b, "retryable", retryable);
 	document_put_cstring(&b, "was", task_status_name(task->status));
+	if (details != NULL)
+		document_put_jsonb(&b, "details", details);
 	notice.payload = document_end(&b);
 	(void) move_task(task, &notice, &event);
+}
+
+void
+ending_fail(Task *task, const char *code, const char *message)
+{
+	ending_send_error(task, code, message, false, NULL);
 }
 
 void
 ending_fail_after(Task *task, const Task *awaited)
 {
 	char	   *message = psprintf("task \"%.*s\", which it waited for, is %s", awaited->task_id.len,
-								   awaited->task_id.s, task_status_name(awaited->status));
-	TaskEvent	event;
-	Notice		notice = {MSG_TASK_ERROR, .to = task->from_agent};
+								  awaited->task_id.s, task_status_name(awaited->status));
 	DocumentBuilder b;
 
 	if (slice_present(awaited->code))
 		message = psprintf("%s: %.*s", message, awaited->code.len, awaited->code.s);
-	event = ending_event(task, STEP_ERROR, "DEPENDENCY_FAILED", message);
 	document_begin(&b);
-	document_put_cstring(&b, "code", "DEPENDENCY_FAILED");
-	document_put_cstring(&b, "message", message);
-	document_put_bool(&b, "retryable", false);
-	document_put_cstring(&b, "was", task_status_name(task->status));
-	document_open_object(&b, "details");
 	document_put_text(&b, "task_id", awaited->task_id);
 	document_put_cstring(&b, "status", task_status_name(awaited->status));
-	if (slice_present(awaited->code))
-		document_put_text(&b, "code", awaited->code);
-	if (slice_present(awaited->agent_id))
-		document_put_text(&b, "agent_id", awaited->agent_id);
-	document_close_object(&b);
-	notice.payload = document_end(&b);
-	(void) move_task(task, &notice, &event);
+	document_put_text(&b, "code", awaited->code);
+	document_put_text(&b, "agent_id", awaited->agent_id);
+	ending_send_error(task, "DEPENDENCY_FAILED", message, false, document_end(&b));
 }
 
 void
@@ -101,18 +98,11 @@ void
 ending_break_contract(Task *task, const ProblemList *faults, Slice step)
 {
 	char	   *message = psprintf("the result broke the contract of step \"%.*s\" of the workflow",
-								   step.len, step.s);
-	TaskEvent	event = ending_event(task, STEP_ERROR, "CONTRACT_BROKEN", message);
-	Notice		notice = {MSG_TASK_ERROR, .to = task->from_agent};
+								  step.len, step.s);
 	DocumentBuilder b;
 	int			i;
 
 	document_begin(&b);
-	document_put_cstring(&b, "code", "CONTRACT_BROKEN");
-	document_put_cstring(&b, "message", message);
-	document_put_bool(&b, "retryable", true);
-	document_put_cstring(&b, "was", task_status_name(task->status));
-	document_open_object(&b, "details");
 	document_put_text(&b, "step", step);
 	document_open_array(&b, "faults");
 	for (i = 0; i < faults->n; i++)
@@ -123,9 +113,7 @@ ending_break_contract(Task *task, const ProblemList *faults, Slice step)
 		document_close_object(&b);
 	}
 	document_close_array(&b);
-	document_close_object(&b);
-	notice.payload = document_end(&b);
-	(void) move_task(task, &notice, &event);
+	ending_send_error(task, "CONTRACT_BROKEN", message, true, document_end(&b));
 }
 
 void
