@@ -37,18 +37,20 @@ assign_candidate_take_slot(const Task *task, const Candidate *candidate)
 }
 
 /*
- * Takes a slot of the first of the ranked candidates that has one.  Returns the index of that
- * candidate, or -1.  Candidates that turn out to be full are rejected.
+ * Takes a slot of the first of the ranked candidates that has one.  Those before it, which turn
+ * out to be full, are rejected, so that it is the first candidate afterwards.  Returns the number
+ * of the slot, or -1.
  */
 static int
-assign_choice_take_slot(const Task *task, Choice *choice, int *slot_no)
+assign_choice_take_slot(const Task *task, Choice *choice)
 {
 	while (choice->ncandidates > 0)
 	{
-		*slot_no = assign_candidate_take_slot(task, &choice->candidates[0]);
-		if (*slot_no >= 0)
-			return 0;
-		router_reject_full(choice, 0);
+		int			slot_no = assign_candidate_take_slot(task, &choice->candidates[0]);
+
+		if (slot_no >= 0)
+			return slot_no;
+		router_reject_full(choice);
 	}
 	return -1;
 }
@@ -226,7 +228,6 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 {
 	Requirement same = *requirement;
 	Choice	   *choice;
-	int			selected;
 	int			slot_no;
 
 	if (task->past_agents.n == 0 || !claim_reason_goes_back(task->reason))
@@ -236,10 +237,10 @@ assign_give_back(Task *task, const Requirement *requirement, Slice request_id, T
 	same.groups.n = 0;
 	same.resumes = true;
 	choice = router_choose(&same);
-	selected = assign_choice_take_slot(task, choice, &slot_no);
-	if (selected >= 0)
-		assign_give(task, &same, choice, selected, slot_no, request_id, at);
-	return selected >= 0;
+	slot_no = assign_choice_take_slot(task, choice);
+	if (slot_no >= 0)
+		assign_give(task, &same, choice, 0, slot_no, request_id, at);
+	return slot_no >= 0;
 }
 
 /*
@@ -290,7 +291,6 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode
 {
 	Requirement requirement;
 	Choice	   *choice;
-	int			selected;
 	int			slot_no;
 
 	if (assign_end_without_budget(task))
@@ -301,15 +301,15 @@ assign_route(Task *task, const Envelope *request, TimestampTz at, RouteMode mode
 	if (assign_give_back(task, &requirement, request->id, at))
 		return true;
 	choice = router_choose(&requirement);
-	selected = assign_choice_take_slot(task, choice, &slot_no);
-	if (selected < 0 && mode.make_room != NULL && mode.make_room(task, choice))
+	slot_no = assign_choice_take_slot(task, choice);
+	if (slot_no < 0 && mode.make_room != NULL && mode.make_room(task, choice))
 	{
 		choice = router_choose(&requirement);
-		selected = assign_choice_take_slot(task, choice, &slot_no);
+		slot_no = assign_choice_take_slot(task, choice);
 	}
-	if (selected >= 0)
+	if (slot_no >= 0)
 	{
-		assign_give(task, &requirement, choice, selected, slot_no, request->id, at);
+		assign_give(task, &requirement, choice, 0, slot_no, request->id, at);
 		return true;
 	}
 	if (assign_end_without_room(task, &requirement, mode.is_new))
@@ -390,19 +390,18 @@ assign_hand_over(Task *task, const Envelope *request, int64 seq, TimestampTz at)
 	TaskEvent	event = {STEP_ASSIGN, seq, at};
 	Requirement requirement;
 	Choice	   *choice;
-	int			selected;
 	int			slot_no;
 
 	requirement_of(request, task->scope, &requirement);
 	choice = router_choose(&requirement);
-	selected = assign_choice_take_slot(task, choice, &slot_no);
-	if (selected < 0)
+	slot_no = assign_choice_take_slot(task, choice);
+	if (slot_no < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CLUTCH_TASK_CONFLICT),
 				 errproblem("/to", routing_failure_name(choice->failure)),
 				 errmsg("task \"%.*s\" cannot be handed over: the agent named in \"to\" cannot take it",
 						task->task_id.len, task->task_id.s),
 				 errhint("Hand the task over when the agent is free, or request a new task.")));
-	event.agent = slice_copy(choice->candidates[selected].agent_id);
+	event.agent = slice_copy(choice->candidates[0].agent_id);
 	move_to_agent(task, NULL, &event, slot_no);
 }

@@ -191,7 +191,7 @@ candidate_settle_best(Choice *choice, LoadReader *reader)
 		key = candidate_load_key(choice, reader, ordinal);
 		if (key == LOAD_KEY_FULL)
 		{
-			candidate_reject_full(choice, 0);
+			candidate_reject_full(choice);
 			continue;
 		}
 		candidate_set_load(best, load_reader_load(reader, ordinal));
@@ -250,12 +250,11 @@ candidate_rank(Choice *choice, int most)
 }
 
 void
-candidate_reject_full(Choice *choice, int candidate)
+candidate_reject_full(Choice *choice)
 {
-	candidate_drop_full(choice, choice->candidates[candidate].ordinal);
+	candidate_drop_full(choice, choice->candidates[0].ordinal);
 	choice->ncandidates--;
-	memmove(&choice->candidates[candidate], &choice->candidates[candidate + 1],
-			(choice->ncandidates - candidate) * sizeof(Candidate));
+	memmove(&choice->candidates[0], &choice->candidates[1], choice->ncandidates * sizeof(Candidate));
 }
 
 /* --------------------------------------------------------- one of the others */

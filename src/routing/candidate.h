@@ -29,7 +29,7 @@ extern int	candidate_list_full(const Choice *choice, int most, int **ordinals, d
  */
 extern int	candidate_list_agent(Choice *choice, int ordinal);
 
-/* Moves a candidate from the list to the agents rejected by concurrency. */
-extern void candidate_reject_full(Choice *choice, int candidate);
+/* Moves the first candidate from the list to the agents rejected by concurrency. */
+extern void candidate_reject_full(Choice *choice);
 
 #endif							/* CLUTCH_CANDIDATE_H */

@@ -88,9 +88,9 @@ router_list_agent(Choice *choice, Slice agent_id)
 }
 
 void
-router_reject_full(Choice *choice, int candidate)
+router_reject_full(Choice *choice)
 {
-	candidate_reject_full(choice, candidate);
+	candidate_reject_full(choice);
 	if (choice->ncandidates < Min(router_candidates_wanted(), choice->neligible) ||
 		choice->neligible == 0)
 		router_rank_best(choice);

@@ -30,10 +30,10 @@ extern void router_rank_all(Choice *choice);
 extern int	router_list_agent(Choice *choice, Slice agent_id);
 
 /*
- * Rejects a candidate that turned out to have no slot, by concurrency.  When
- * the list runs out, the next best candidates are listed.
+ * Rejects the first candidate, which turned out to have no slot, by
+ * concurrency.  When the list runs out, the next best candidates are listed.
  */
-extern void router_reject_full(Choice *choice, int candidate);
+extern void router_reject_full(Choice *choice);
 
 /*
  * Would the agent pass every filter except breaker and concurrency?  The
