@@ -223,7 +223,7 @@ callee_is_awaited(const Call *call)
 void
 callee_note_claimed(const Call *call, const Endpoint *endpoint)
 {
-	Task	   *task = call->kind == CALL_TASK && call_attempts(call) == 1 ? callee_task(call) : NULL;
+	Task	   *task = call_attempts(call) == 1 ? callee_task(call) : NULL;
 	int64		patience = endpoint->patience * USECS_PER_SEC;
 	TimestampTz now = clock_now();
 	bool		busy;

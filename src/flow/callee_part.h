@@ -11,7 +11,7 @@
 #include "flow/callee.h"
 #include "task/task.h"
 
-/* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running. */
+/* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running, or for another kind. */
 extern Task *callee_task(const Call *call);
 
 /* The same, or also the task if this attempt has asked a question that nobody has answered. */
