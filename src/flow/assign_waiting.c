@@ -15,7 +15,6 @@
 #include "queue/timer.h"
 #include "registry/slot.h"
 #include "routing/router.h"
-#include "utils/memutils.h"
 
 /* so many of an agent's tasks are looked at to tell whether it works at all */
 #define IDLE_LOOKS		16
@@ -133,8 +132,8 @@ assign_is_for_run(const Choice *choice, const Receiver *receiver)
  * still in its place.  A task that the agent does not get is never locked, so an open transaction
  * that claims locks only its own tasks.
  */
-static WaitingTried
-assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
+WaitingTried
+assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
 {
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
 	Jsonb	   *document;
@@ -170,18 +169,4 @@ assign_choose_and_give(const WaitingPlace *place, const Receiver *receiver)
 		assign_take_unclaimed(task);
 	assign_give(task, &requirement, choice, selected, slot_no, request.id, task->since);
 	return WAITING_LEFT;
-}
-
-/* Each task is tried in a memory context of its own, because requests may be large. */
-WaitingTried
-assign_waiting_to(const WaitingPlace *place, const Receiver *receiver)
-{
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch assign waiting",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
-	WaitingTried tried = assign_choose_and_give(place, receiver);
-
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
-	return tried;
 }

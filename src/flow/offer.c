@@ -70,12 +70,17 @@ typedef struct LookAt
 	WaitingTried tried;
 } LookAt;
 
+/* Each task is looked at in a memory context of its own, because requests may be large. */
 static void
 offer_look_at(void *arg)
 {
 	LookAt	   *at = arg;
+	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch offer", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(scratch);
 
 	at->tried = at->look->try_one(at->place, at->look->arg);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(scratch);
 }
 
 static void
@@ -139,30 +144,18 @@ offer_route_pending(const WaitingPlace *place, int *routed)
 	return tried;
 }
 
-/*
- * Each task is routed in a memory context of its own, because requests may be
- * large.
- */
 static WaitingTried
 offer_route_place(const WaitingPlace *place, void *arg)
 {
 	int		   *routed = arg;
 	Receiver	anybody = {SLICE_NONE};
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch route waiting",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
 	Task	   *task = task_look(place->task_id, ROWS_LATEST);
 	WaitingTried tried;
 
-	if (task != NULL && task_is_offered(task))
-	{
-		tried = assign_waiting_to(place, &anybody);
-		*routed += tried == WAITING_LEFT;
-	}
-	else
-		tried = offer_route_pending(place, routed);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
+	if (task == NULL || !task_is_offered(task))
+		return offer_route_pending(place, routed);
+	tried = assign_waiting_to(place, &anybody);
+	*routed += tried == WAITING_LEFT;
 	return tried;
 }
 
@@ -190,23 +183,6 @@ offer_file_anew(const WaitingPlace *place, const Requirement *requirement)
 	task_save(task);
 }
 
-static void
-offer_check_task(const WaitingPlace *place)
-{
-	Task	   *task = task_look(place->task_id, ROWS_LATEST);
-	Requirement requirement;
-	Envelope	request;
-
-	if (!waiting_is_at(task, place) || task->status != TASK_PENDING)
-		return;
-	assign_read_request(task, &request);
-	assign_read_requirement(task, &request, &requirement);
-	if (waiting_is_of_kind(task, &requirement))
-		assign_renew_failure(task, place, &requirement, request.id);
-	else
-		offer_file_anew(place, &requirement);
-}
-
 /*
  * Puts a waiting task into the queue of what it requires by now, if the rules
  * have changed since it began to wait.  Otherwise, says why it waits if that
@@ -215,13 +191,18 @@ offer_check_task(const WaitingPlace *place)
 static WaitingTried
 offer_check_place(const WaitingPlace *place, void *arg)
 {
-	MemoryContext scratch = AllocSetContextCreate(CurrentMemoryContext, "clutch check waiting",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(scratch);
+	Task	   *task = task_look(place->task_id, ROWS_LATEST);
+	Requirement requirement;
+	Envelope	request;
 
-	offer_check_task(place);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(scratch);
+	if (!waiting_is_at(task, place) || task->status != TASK_PENDING)
+		return WAITING_STAYS;
+	assign_read_request(task, &request);
+	assign_read_requirement(task, &request, &requirement);
+	if (waiting_is_of_kind(task, &requirement))
+		assign_renew_failure(task, place, &requirement, request.id);
+	else
+		offer_file_anew(place, &requirement);
 	return WAITING_STAYS;
 }
 
