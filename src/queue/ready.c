@@ -30,21 +30,18 @@ typedef struct AgentPlace
 
 #define MAX_PLACES	10000
 
-static HTAB *places = NULL;
-static Oid	places_of = InvalidOid;	/* the table; if it is created again, its
-									 * rows are numbered from 1 again */
-
+/* The places are forgotten if the table is created again, because its rows are then numbered from 1 again. */
 static AgentPlace *
 ready_find_place(Slice agent_id)
 {
+	static Memo places = {0};
 	uint64		key = crypto_name_hash(agent_id);
+	HTAB	   *table = memo_current(&places, "clutch places in ready", sizeof(AgentPlace), MAX_PLACES,
+									 rows_table_oid(TABLE_READY));
 	AgentPlace *found;
 	bool		known;
 
-	places = memo_table(places, "clutch places in ready", sizeof(AgentPlace),
-						places_of == rows_table_oid(TABLE_READY) ? MAX_PLACES : 0);
-	places_of = rows_table_oid(TABLE_READY);
-	found = hash_search(places, &key, HASH_ENTER, &known);
+	found = hash_search(table, &key, HASH_ENTER, &known);
 	if (!known)
 		memset(&found->place, 0, sizeof(found->place));
 	return found;
