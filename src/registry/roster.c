@@ -128,6 +128,14 @@ roster_alloc(Roster *roster, Size size)
 	return at;
 }
 
+Slice
+roster_copy_text(Roster *roster, Slice text)
+{
+	char	   *copy = roster_alloc(roster, Max(text.len, 1));
+
+	return (Slice) {memcpy(copy, text.s, text.len), text.len};
+}
+
 AgentMemory *
 roster_memory(Slice agent_id)
 {

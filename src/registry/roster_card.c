@@ -287,13 +287,9 @@ roster_card_read_texts(RosterReading *reading, const JsonbValue *value)
 	while (roster_card_walk_next(&walk, &key, &element))
 	{
 		Slice		text = roster_card_text_of(&element);
-		char	   *copy;
 
-		if (!slice_present(text))
-			continue;
-		copy = roster_alloc(reading->roster, Max(text.len, 1));
-		memcpy(copy, text.s, text.len);
-		texts->items[texts->n++] = (Slice) {copy, text.len};
+		if (slice_present(text))
+			texts->items[texts->n++] = roster_copy_text(reading->roster, text);
 	}
 	return texts;
 }

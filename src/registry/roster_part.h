@@ -180,6 +180,8 @@ extern Roster *roster_read(void);
  * uninitialized.
  */
 extern void *roster_alloc(Roster *roster, Size size);
+/* Copies a text into such memory. */
+extern Slice roster_copy_text(Roster *roster, Slice text);
 
 /*
  * Returns what is remembered about an agent, creating it if necessary.

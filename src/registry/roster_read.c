@@ -36,11 +36,7 @@ roster_intern(Roster *roster, RosterKey key, RosterWord *of, Slice text)
 	memset(word, 0, sizeof(RosterWord));
 	/* the key must not point into a document that will be freed */
 	if (slice_present(text))
-	{
-		char	   *copy = roster_alloc(roster, Max(text.len, 1));
-
-		word->text = (Slice) {memcpy(copy, text.s, text.len), text.len};
-	}
+		word->text = roster_copy_text(roster, text);
 	entry->key.text = word->text;
 	word->key = key;
 	word->last_agent = -1;
@@ -118,8 +114,7 @@ roster_read_agent(RosterReading *reading, const RowScan *scan)
 	if (!JB_ROOT_IS_OBJECT(document))
 		return;
 	agent = roster_add_agent(roster);
-	agent->agent_id.len = agent_id.len;
-	agent->agent_id.s = memcpy(roster_alloc(roster, Max(agent_id.len, 1)), agent_id.s, agent_id.len);
+	agent->agent_id = roster_copy_text(roster, agent_id);
 	agent->status = status;
 	roster_card_read(reading, &document->root, roster->nagents - 1, &agent->card,
 					 &roster->capabilities[roster->nagents - 1]);
@@ -152,6 +147,21 @@ enum
 };
 ROWS_CHECK_COLUMNS(Natts_group_member, GROUP_MEMBER);
 
+/* Adds a text to a list whose array has room for a power of two, so that the count tells when it is full. */
+static void
+roster_add_text(Roster *roster, SliceList *list, Slice text)
+{
+	if ((list->n & (list->n - 1)) == 0)
+	{
+		Slice	   *items = roster_alloc(roster, Max(list->n, 1) * 2 * sizeof(Slice));
+
+		if (list->n > 0)
+			memcpy(items, list->items, list->n * sizeof(Slice));
+		list->items = items;
+	}
+	list->items[list->n++] = text;
+}
+
 /* Adds a membership given by SQL to those of the card. */
 static void
 roster_keep_membership(RosterReading *reading, Slice group, int ordinal)
@@ -166,19 +176,7 @@ roster_keep_membership(RosterReading *reading, Slice group, int ordinal)
 		if (groups->items[i].s == word->text.s)
 			return;
 	}
-	/*
-	 * the array has room for a power of two, so the count tells when it is
-	 * full
-	 */
-	if ((groups->n & (groups->n - 1)) == 0)
-	{
-		Slice	   *items = roster_alloc(roster, Max(groups->n, 1) * 2 * sizeof(Slice));
-
-		if (groups->n > 0)
-			memcpy(items, groups->items, groups->n * sizeof(Slice));
-		groups->items = items;
-	}
-	groups->items[groups->n++] = word->text;
+	roster_add_text(roster, groups, word->text);
 	roster_note_word(reading, word, ordinal);
 }
 
@@ -222,23 +220,9 @@ roster_is_member(const Roster *roster, Slice agent_id, Slice group)
 static void
 roster_keep_pause(Roster *roster, Slice what)
 {
-	SliceList  *pauses = &roster->pauses;
 	int			ordinal = roster_find(roster, what);
 
-	/*
-	 * the array has room for a power of two, so the count tells when it is
-	 * full
-	 */
-	if ((pauses->n & (pauses->n - 1)) == 0)
-	{
-		Slice	   *items = roster_alloc(roster, Max(pauses->n, 1) * 2 * sizeof(Slice));
-
-		if (pauses->n > 0)
-			memcpy(items, pauses->items, pauses->n * sizeof(Slice));
-		pauses->items = items;
-	}
-	pauses->items[pauses->n].s = memcpy(roster_alloc(roster, Max(what.len, 1)), what.s, what.len);
-	pauses->items[pauses->n++].len = what.len;
+	roster_add_text(roster, &roster->pauses, roster_copy_text(roster, what));
 	if (ordinal >= 0)
 		agent_set_add(roster->paused, ordinal);
 }
