@@ -51,17 +51,6 @@ has_text(const Json *value, Slice text)
 	return false;
 }
 
-static bool
-has_reference(const List *references, Slice reference)
-{
-	ListCell   *lc;
-
-	foreach(lc, references)
-		if (slice_equal(*(Slice *) lfirst(lc), reference))
-			return true;
-	return false;
-}
-
 /*
  * Returns the bytes, palloc'd, or NULL if encoding them again would not give
  * the same text.
@@ -126,7 +115,7 @@ keep_text(BlobSearch *search, Json *value, const Json *parent)
 		return;
 	crypto_sha256(bytes, n, hash);
 	reference = artifact_reference(crypto_encode_hex(hash, CRYPTO_HASH_BYTES));
-	if (!has_reference(search->references, reference))
+	if (!slice_list_has(search->references, reference))
 	{
 		if (list_length(search->references) == BLOB_MOST || has_text(search->document, reference))
 			return;

@@ -132,6 +132,17 @@ slice_list_add(List *list, Slice a)
 	return lappend(list, copy);
 }
 
+bool
+slice_list_has(const List *list, Slice a)
+{
+	const ListCell *cell;
+
+	foreach(cell, list)
+		if (slice_equal(*(const Slice *) lfirst(cell), a))
+			return true;
+	return false;
+}
+
 static int
 slice_list_compare(const ListCell *a, const ListCell *b)
 {

@@ -99,6 +99,9 @@ extern SliceList slices_copy(SliceList list);
 /* Appends a copy of a Slice to a List of Slice *. */
 extern List *slice_list_add(List *list, Slice a);
 
+/* Does such a list have the text? */
+extern bool slice_list_has(const List *list, Slice a);
+
 /*
  * Sorts such a list, and returns a new list of the same Slices in which each
  * text occurs once.

@@ -57,14 +57,12 @@ attachment_act_for(Slice agent_id, const List *made)
 static bool
 attachment_is_allowed(Slice reference, Slice digest)
 {
-	const ListCell *lc;
 	Sight		sight;
 
 	if (!slice_present(acting_for))
 		return attachment_may_read(digest, ROWS_LATEST);
-	foreach(lc, made_for)
-		if (slice_equal(*(Slice *) lfirst(lc), reference))
-			return true;
+	if (slice_list_has(made_for, reference))
+		return true;
 	sight_begin_of_agent(&sight, acting_for);
 	return artifact_use_any(digest, ROWS_LATEST, attachment_is_seen, &sight);
 }

@@ -105,17 +105,6 @@ claim_take(Task *task, void *arg)
 	return !is_over;
 }
 
-static bool
-claim_has_failed(const Claim *claim, Slice task_id)
-{
-	ListCell   *cell;
-
-	foreach(cell, claim->failed)
-		if (slice_equal(*(Slice *) lfirst(cell), task_id))
-			return true;
-	return false;
-}
-
 /* The task may have been accepted already, if what failed is a deferred trigger. */
 static void
 claim_take_back(Claim *claim, Slice task_id)
@@ -137,7 +126,7 @@ claim_fail(Slice task_id, ErrorData *error, void *arg)
 	Claim	   *claim = arg;
 
 	claim_take_back(claim, task_id);
-	if (claim_has_failed(claim, task_id))
+	if (slice_list_has(claim->failed, task_id))
 		return;
 	if (savepoint_failed_by_chance(error) || list_length(claim->failed) == MOST_FAILED ||
 		SessionReplicationRole == SESSION_REPLICATION_ROLE_REPLICA)

@@ -147,17 +147,6 @@ lift_revived(Task *task)
 		lift_child(task, parent);
 }
 
-static bool
-lift_has_awaited(Slice waiter, Slice task_id)
-{
-	ListCell   *cell;
-
-	foreach(cell, edge_list_awaited(waiter))
-		if (slice_equal(*(Slice *) lfirst(cell), task_id))
-			return true;
-	return false;
-}
-
 /*
  * If the entry is for a child, does its parent wait for it by now?  A parent may
  * also have named its child as a task that it waits for.
@@ -170,7 +159,7 @@ lift_is_waited_for(const Task *task, Slice because, bool *in_doubt)
 	if (!slice_equal(task->parent_task_id, because) || task->join != JOIN_NONE)
 		return true;
 	parent = task_sight(because, in_doubt);
-	return parent != NULL && (lift_waits_for_children(parent) || lift_has_awaited(because, task->task_id));
+	return parent != NULL && (lift_waits_for_children(parent) || slice_list_has(edge_list_awaited(because), task->task_id));
 }
 
 bool

@@ -156,17 +156,6 @@ candidates_add_events_of_run(Search *search, CandidateUnit *unit)
 	return goes;
 }
 
-static bool
-candidates_has_consequences(const Search *search, Slice task_id)
-{
-	ListCell   *cell;
-
-	foreach(cell, search->subjects)
-		if (slice_equal(*(Slice *) lfirst(cell), task_id))
-			return true;
-	return false;
-}
-
 /*
  * Locks the tasks of the run.  Returns false if one of them is not over, or
  * cannot be locked.
@@ -183,7 +172,7 @@ candidates_lock_tasks(Search *search, CandidateUnit *unit)
 
 		CHECK_FOR_INTERRUPTS();
 		if (task == NULL || !task_status_is_over(task->status) ||
-			candidates_has_consequences(search, task->task_id))
+			slice_list_has(search->subjects, task->task_id))
 			return false;
 		unit->tasks = lappend(unit->tasks, task);
 	}
