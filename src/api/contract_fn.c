@@ -98,26 +98,6 @@ clutch_register_schema(PG_FUNCTION_ARGS)
 										  argument_word(fcinfo, 4, "enforce", payload_type_enforcements)));
 }
 
-/*
- * Returns the value of a document.  A scalar becomes a JsonbValue of its own;
- * any other value stays in its container.
- */
-static JsonbValue
-value_of_document(Jsonb *document)
-{
-	JsonbValue	value;
-
-	if (JB_ROOT_IS_SCALAR(document))
-		(void) JsonbExtractScalar(&document->root, &value);
-	else
-	{
-		value.type = jbvBinary;
-		value.val.binary.data = &document->root;
-		value.val.binary.len = VARSIZE(document) - VARHDRSZ;
-	}
-	return value;
-}
-
 static void
 put_broken(FunctionCallInfo fcinfo, const ProblemList *list)
 {
@@ -145,7 +125,7 @@ clutch_validate_payload(PG_FUNCTION_ARGS)
 	Jsonb	   *payload = argument_jsonb(fcinfo, 1, "payload");
 	int			version = argument_version(fcinfo, 2, "Pass NULL for the newest version.");
 	const PayloadType *type = payload_type_find(name, version);
-	JsonbValue	value = value_of_document(payload);
+	JsonbValue	value = document_value(payload);
 	ProblemList *list = problem_list();
 
 	if (type == NULL)

@@ -64,3 +64,15 @@ document_of_value(JsonbValue *value)
 {
 	return JsonbValueToJsonb(value);
 }
+
+JsonbValue
+document_value(Jsonb *document)
+{
+	JsonbValue	value;
+
+	if (JB_ROOT_IS_SCALAR(document))
+		(void) JsonbExtractScalar(&document->root, &value);
+	else
+		JsonbToJsonbValue(document, &value);
+	return value;
+}

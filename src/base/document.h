@@ -44,6 +44,8 @@ extern bool document_get_bool(JsonbContainer *object, const char *key, bool *fla
 
 /* Makes a separate jsonb from a value inside another one, palloc'd. */
 extern Jsonb *document_of_value(JsonbValue *value);
+/* Returns the whole document as a value, which points into it. */
+extern JsonbValue document_value(Jsonb *document);
 
 /* --- building --- */
 

@@ -259,14 +259,7 @@ json_schema_read_document(SchemaCompiler *c, Jsonb *document, Slice base, bool f
 	if (json_schema_exceeds(c, node, NULL, VARSIZE(document), clutch_max_schema_bytes,
 							"clutch.max_schema_bytes"))
 		return node;
-	if (JB_ROOT_IS_SCALAR(document))
-		(void) JsonbExtractScalar(&document->root, &value);
-	else
-	{
-		value.type = jbvBinary;
-		value.val.binary.data = &document->root;
-		value.val.binary.len = VARSIZE(document) - VARHDRSZ;
-	}
+	value = document_value(document);
 	json_schema_fill(c, node, &value);
 	return node;
 }

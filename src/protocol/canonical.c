@@ -16,6 +16,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/document.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "common/shortest_dec.h"
@@ -345,16 +346,7 @@ canonical_append(StringInfo out, Jsonb *document, CanonicalNumbers numbers,
 				 const char *const *without, ProblemList *list)
 {
 	CanonicalWalk walk = {out, numbers, list};
-	JsonbValue	value;
+	JsonbValue	value = document_value(document);
 
-	if (JB_ROOT_IS_SCALAR(document))
-		value_at(&document->root, 0, &value);	/* jsonb wraps a scalar in an
-												 * array */
-	else
-	{
-		value.type = jbvBinary;
-		value.val.binary.data = &document->root;
-		value.val.binary.len = VARSIZE(document) - VARHDRSZ;
-	}
 	canonical_append_value(&walk, &value, NULL, without);
 }
