@@ -39,8 +39,7 @@ static int	next_turn = 0;
 int64
 waiting_kind_of(const Requirement *requirement)
 {
-	return (int64) (requirement_anchor(requirement) << DIGEST_BITS |
-					(requirement_digest(requirement, SLICE_NONE) & DIGEST_MASK));
+	return waiting_kind_of_offered(requirement, SLICE_NONE);
 }
 
 int64

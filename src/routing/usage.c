@@ -31,8 +31,7 @@ usage_of_need(const Choice *choice, const Need *need, int ordinal, bool judge_to
 	{
 		if (match_capability(need, capability) &&
 			capability->trust >= choice->requirement.policy.trust &&
-			(!judge_tools || choice->allowed_tools == NULL ||
-			 usage_forbidden_tool(choice, capability) == NULL))
+			(!judge_tools || usage_forbidden_tool(choice, capability) == NULL))
 			return capability;
 	}
 	return NULL;
