@@ -36,10 +36,6 @@
 
 /* ------------------------------------------------------------ what it held */
 
-/* the amount of a CONSEQUENCE_GIVE_UP or CONSEQUENCE_TAKE_AWAY */
-#define GAVE_UP		0			/* the agent said that it stops */
-#define WAS_LOST	1			/* the agent was not heard of */
-
 /* so many tasks are taken away from an agent in one transaction */
 #define TAKE_AWAY_SHARE	1000
 

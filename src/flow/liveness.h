@@ -19,6 +19,10 @@
 #include "flow/agenda.h"
 #include "protocol/envelope.h"
 
+/* the amount of a CONSEQUENCE_GIVE_UP or CONSEQUENCE_TAKE_AWAY */
+#define GAVE_UP		0			/* the agent said that it stops */
+#define WAS_LOST	1			/* the agent was not heard of */
+
 /*
  * Records that the agent has called.  If the database had declared it
  * UNAVAILABLE, it may take work again; but after three timeouts in a row, only

@@ -12,6 +12,7 @@
 #include "base/document.h"
 #include "flow/agenda.h"
 #include "flow/callee.h"
+#include "flow/liveness.h"
 #include "flow/withdraw.h"
 #include "miscadmin.h"
 #include "protocol/agent_status.h"
@@ -40,7 +41,7 @@ withdraw_unregister(Slice agent_id, Slice reason)
 	receipt = event_append(agent_move_envelope(agent_id, "unregistered",
 											   agent_status_payload(agent_id, AGENT_STOPPED, reason)));
 	agent_remove(agent_id);
-	agenda_add_agent(CONSEQUENCE_GIVE_UP, agent_id, 0);
+	agenda_add_agent(CONSEQUENCE_GIVE_UP, agent_id, GAVE_UP);
 	return receipt;
 }
 
