@@ -77,10 +77,10 @@ a2a_part_in(Json *part, bool is_old)
 	Json	   *made = json_new_object();
 	const Json *file = json_get_kind(part, "/file", JSON_OBJECT);
 	bool		is_file = json_says(part, "/kind", "file") && file != NULL &&
-		(json_get_kind(file, "/bytes", JSON_TEXT) == NULL) != (json_get_kind(file, "/uri", JSON_TEXT) == NULL);
+		json_has_text(file, "/bytes") != json_has_text(file, "/uri");
 
 	if (!is_old || !json_is(part, JSON_OBJECT) ||
-		(!is_file && !(json_says(part, "/kind", "text") && json_get_kind(part, "/text", JSON_TEXT) != NULL) &&
+		(!is_file && !(json_says(part, "/kind", "text") && json_has_text(part, "/text")) &&
 		 !(json_says(part, "/kind", "data") && json_get(part, "/data") != NULL)))
 		return part;
 	for (int i = 0; i < part->n; i++)
@@ -175,7 +175,7 @@ a2a_is_plain(const Json *part, Slice member, const char *media_type)
 bool
 a2a_is_plain_text(const Json *part)
 {
-	return json_get_kind(part, "/text", JSON_TEXT) != NULL && a2a_is_plain(part, SLICE_OF("text"), "text/plain");
+	return json_has_text(part, "/text") && a2a_is_plain(part, SLICE_OF("text"), "text/plain");
 }
 
 static bool
@@ -454,7 +454,7 @@ a2a_read_metadata(const Adapter *self, const Json *object, Json *envelope)
 		return;
 	adapter_rows_inbound(within, a2a_metadata_rows, metadata, envelope);
 	for (int i = 0; i < lengthof(a2a_metadata_kinds); i++)
-		if (json_get_kind(metadata, a2a_metadata_kinds[i].path, JSON_TEXT) != NULL)
+		if (json_has_text(metadata, a2a_metadata_kinds[i].path))
 			adapter_check_identifier(within, a2a_metadata_kinds[i].path, a2a_metadata_kinds[i].kind,
 									 json_get_text(metadata, a2a_metadata_kinds[i].path));
 	a2a_read_skill(within, metadata, envelope);

@@ -73,12 +73,6 @@ a2a_member_of(A2aForm form)
 
 /* ------------------------------------------------------------------ the test */
 
-static bool
-a2a_has_text(const Json *value, const char *path)
-{
-	return json_get_kind(value, path, JSON_TEXT) != NULL;
-}
-
 /* Does the text begin with this prefix, as the words of version 1.0 do? */
 static bool
 a2a_begins(const Json *value, const char *path, const char *beginning)
@@ -94,16 +88,16 @@ a2a_is_body(const Json *body, A2aForm form)
 	switch (form)
 	{
 		case A2A_TASK:
-			return a2a_has_text(body, "/id") && a2a_has_text(body, "/status/state");
+			return json_has_text(body, "/id") && json_has_text(body, "/status/state");
 		case A2A_MESSAGE:
 			if (a2a_begins(body, "/role", "ROLE_") && json_get_kind(body, "/content", JSON_ARRAY) != NULL)
 				return true;
-			return a2a_has_text(body, "/role") && json_get_kind(body, "/parts", JSON_ARRAY) != NULL &&
-				(a2a_has_text(body, "/messageId") || a2a_begins(body, "/role", "ROLE_") || json_says(body, "/kind", "message"));
+			return json_has_text(body, "/role") && json_get_kind(body, "/parts", JSON_ARRAY) != NULL &&
+				(json_has_text(body, "/messageId") || a2a_begins(body, "/role", "ROLE_") || json_says(body, "/kind", "message"));
 		case A2A_STATUS:
-			return a2a_has_text(body, "/taskId") && a2a_has_text(body, "/status/state");
+			return json_has_text(body, "/taskId") && json_has_text(body, "/status/state");
 		case A2A_ARTIFACT:
-			return a2a_has_text(body, "/taskId") && json_get_kind(body, "/artifact", JSON_OBJECT) != NULL;
+			return json_has_text(body, "/taskId") && json_get_kind(body, "/artifact", JSON_OBJECT) != NULL;
 		default:
 			return false;
 	}
@@ -168,7 +162,7 @@ a2a_open_request(const Json *raw, A2aDocument *d)
 	d->method = json_is(method, JSON_TEXT) ? a2a_method_named(method->text) : NULL;
 	if (d->method == NULL)
 		return false;
-	if (d->method->must_have_task && (!a2a_has_text(raw, "/params/id") || json_get(raw, "/params/taskId") != NULL))
+	if (d->method->must_have_task && (!json_has_text(raw, "/params/id") || json_get(raw, "/params/taskId") != NULL))
 		return false;
 	d->form = d->method->form;
 	d->is_old = d->method->is_old;
@@ -184,7 +178,7 @@ a2a_open_error(const Adapter *self, const Json *raw, A2aDocument *d)
 
 	/* in the REST binding of version 0.3, the document itself is the error */
 	if (json_get(raw, "/error") == NULL && !d->is_call && self->named && json_get_kind(raw, "/code", JSON_NUMBER) != NULL &&
-		a2a_has_text(raw, "/message"))
+		json_has_text(raw, "/message"))
 	{
 		d->form = A2A_ERROR;
 		d->is_old = true;
@@ -207,7 +201,7 @@ a2a_is_config(const Json *value, bool *is_old)
 	*is_old = json_get_kind(value, "/pushNotificationConfig", JSON_OBJECT) != NULL;
 	if (*is_old && a2a_begins(value, "/name", "tasks/"))	/* the REST binding of version 0.3 */
 		return true;
-	return a2a_has_text(value, "/taskId") && (*is_old || a2a_has_text(value, "/url"));
+	return json_has_text(value, "/taskId") && (*is_old || json_has_text(value, "/url"));
 }
 
 /* Is it the result of a method that only A2A has? */
@@ -217,7 +211,7 @@ a2a_is_result(const Json *result, bool *is_old)
 	const Json *configs = json_get_kind(result, json_is(result, JSON_ARRAY) ? "" : "/configs", JSON_ARRAY);
 
 	*is_old = false;
-	if (json_get_kind(result, "/tasks", JSON_ARRAY) != NULL && a2a_has_text(result, "/nextPageToken") &&
+	if (json_get_kind(result, "/tasks", JSON_ARRAY) != NULL && json_has_text(result, "/nextPageToken") &&
 		json_get_kind(result, "/pageSize", JSON_NUMBER) != NULL)
 		return true;
 	if (configs != NULL)
@@ -226,7 +220,7 @@ a2a_is_result(const Json *result, bool *is_old)
 		return true;
 	if (json_get_kind(result, "/skills", JSON_ARRAY) == NULL || json_get_kind(result, "/capabilities", JSON_OBJECT) == NULL)
 		return false;
-	*is_old = a2a_has_text(result, "/protocolVersion");
+	*is_old = json_has_text(result, "/protocolVersion");
 	return *is_old || json_get_kind(result, "/supportedInterfaces", JSON_ARRAY) != NULL;
 }
 

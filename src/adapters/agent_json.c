@@ -22,7 +22,7 @@ agent_json_dialect(void)
 static bool
 agent_json_is_registry(const Json *raw)
 {
-	return card_is_registry(raw) && json_get_kind(raw, "/version", JSON_TEXT) != NULL;
+	return card_is_registry(raw) && json_has_text(raw, "/version");
 }
 
 static const char *

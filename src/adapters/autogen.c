@@ -92,7 +92,7 @@ autogen_declines(const Adapter *self, const Json *raw)
 		return "it is not an object";
 	if (autogen_is_result(raw) || autogen_is_core(raw))
 		return NULL;
-	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || json_get_kind(raw, "/source", JSON_TEXT) == NULL)
+	if (!json_has_text(raw, "/type") || !json_has_text(raw, "/source"))
 		return "it is neither a message of AgentChat, with type and source, nor a TaskResult, nor an event of autogen-core";
 	return json_get(raw, "/models_usage") != NULL || json_get(raw, "/content") != NULL ? NULL :
 		"it has neither models_usage nor content";
@@ -399,7 +399,7 @@ autogen_question_of(const Json *envelope)
 	for (int i = 0; i < lengthof(autogen_common); i++)
 		(void) json_take(question, autogen_common[i]);
 	json_put_cstring(question, "/content", "");
-	if (json_get_kind(question, "/request_id", JSON_TEXT) == NULL)
+	if (!json_has_text(question, "/request_id"))
 		json_put(question, "/request_id", json_get(envelope, "/id"));
 	return question;
 }

@@ -37,9 +37,9 @@ static const char *const card_a2a_skill_description[] = {"/description", NULL};
 static bool
 card_a2a_handles(const Json *raw)
 {
-	return json_get_kind(raw, "/name", JSON_TEXT) != NULL &&
+	return json_has_text(raw, "/name") &&
 		(json_get_kind(raw, "/supportedInterfaces", JSON_ARRAY) != NULL ||
-		 (json_get_kind(raw, "/url", JSON_TEXT) != NULL && json_get_kind(raw, "/capabilities", JSON_OBJECT) != NULL));
+		 (json_has_text(raw, "/url") && json_get_kind(raw, "/capabilities", JSON_OBJECT) != NULL));
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -43,8 +43,8 @@ card_agent_json_is_for_a2a(const Json *raw)
 static bool
 card_agent_json_handles(const Json *raw)
 {
-	return json_get_kind(raw, "/name", JSON_TEXT) != NULL && json_get_kind(raw, "/version", JSON_TEXT) != NULL &&
-		json_get_kind(raw, "/description", JSON_TEXT) != NULL && !card_agent_json_is_for_a2a(raw);
+	return json_has_text(raw, "/name") && json_has_text(raw, "/version") && json_has_text(raw, "/description") &&
+		!card_agent_json_is_for_a2a(raw);
 }
 
 /* Makes a skill ID from the name of a legacy capability: parse_recipe becomes skill:parse-recipe. */

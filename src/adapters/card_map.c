@@ -45,7 +45,7 @@ card_map_handles(const Json *raw)
 	for (const char *const *member = members; *member != NULL; member++)
 		has_one = has_one || json_get(raw, *member) != NULL;
 	return has_one && json_get(raw, "/version") == NULL && json_get(raw, "/payload") == NULL &&
-		(json_get_kind(raw, "/agentId", JSON_TEXT) != NULL || json_get_kind(raw, "/name", JSON_TEXT) != NULL);
+		(json_has_text(raw, "/agentId") || json_has_text(raw, "/name"));
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -84,8 +84,8 @@ crewai_asks(Slice type)
 static const char *
 crewai_declines(const Adapter *self, const Json *raw)
 {
-	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || json_get_kind(raw, "/event_id", JSON_TEXT) == NULL ||
-		json_get_kind(raw, "/timestamp", JSON_TEXT) == NULL)
+	if (!json_has_text(raw, "/type") || !json_has_text(raw, "/event_id") ||
+		!json_has_text(raw, "/timestamp"))
 		return "it is not an event of crewAI, which has type, event_id and timestamp";
 	return json_get(raw, "/type")->text.len > 0 ? NULL : "its type is empty";
 }

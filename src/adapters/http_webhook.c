@@ -15,7 +15,7 @@ http_declines_webhook(const Json *raw)
 {
 	const Json *time = json_get_kind(raw, "/timestamp", JSON_TEXT);
 
-	if (json_get_kind(raw, "/type", JSON_TEXT) == NULL || time == NULL || raw->n != 2 + (json_get(raw, "/data") != NULL))
+	if (!json_has_text(raw, "/type") || time == NULL || raw->n != 2 + (json_get(raw, "/data") != NULL))
 		return "it has neither specversion nor headers, and is not {type, timestamp, data}";
 	if (!slice_present(adapter_time_of(time->text)))
 		return "it is not a webhook, because its timestamp is not a time like \"2026-02-01T13:20:11.123Z\"";

@@ -47,13 +47,13 @@ langgraph_is_event(const Json *data)
 {
 	Slice		event = json_get_text(data, "/event");
 
-	return slice_present(event) && slice_starts(event, SLICE_OF("on_")) && json_get_kind(data, "/run_id", JSON_TEXT) != NULL;
+	return slice_present(event) && slice_starts(event, SLICE_OF("on_")) && json_has_text(data, "/run_id");
 }
 
 static bool
 langgraph_is_task(const Json *data)
 {
-	return json_get_kind(data, "/id", JSON_TEXT) != NULL && json_get_kind(data, "/name", JSON_TEXT) != NULL &&
+	return json_has_text(data, "/id") && json_has_text(data, "/name") &&
 		(json_get_kind(data, "/triggers", JSON_ARRAY) != NULL ||
 		 (json_get_kind(data, "/interrupts", JSON_ARRAY) != NULL &&
 		  (json_get(data, "/result") != NULL || json_get(data, "/error") != NULL)));
@@ -73,7 +73,7 @@ langgraph_is_debug(const Json *data)
 static bool
 langgraph_is_run(const Json *data)
 {
-	return json_get_kind(data, "/assistant_id", JSON_TEXT) != NULL &&
+	return json_has_text(data, "/assistant_id") &&
 		(json_get(data, "/input") != NULL || json_get(data, "/command") != NULL);
 }
 
@@ -138,7 +138,7 @@ langgraph_open_around(Json *raw, LanggraphChunk *chunk)
 	else if (slice_present(langgraph_mode(type)) && json_get_kind(raw, "/ns", JSON_ARRAY) != NULL && json_get(raw, "/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PART, LANGGRAPH_CHUNK, type, json_get(raw, "/ns"), json_get(raw, "/data"), "/data",
 			json_get(raw, langgraph_beside[LANGGRAPH_PART])};
-	else if (slice_is(type, "event") && json_get_kind(raw, "/method", JSON_TEXT) != NULL &&
+	else if (slice_is(type, "event") && json_has_text(raw, "/method") &&
 			 json_get(raw, "/params/data") != NULL)
 		*chunk = (LanggraphChunk) {LANGGRAPH_PROTOCOL, LANGGRAPH_CHUNK, json_get_text(raw, "/method"),
 			json_get(raw, "/params/namespace"), json_get(raw, "/params/data"), "/params/data",

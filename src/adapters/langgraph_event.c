@@ -37,7 +37,7 @@ langgraph_is_step(const Json *raw)
 static bool
 langgraph_is_whole(const Json *raw)
 {
-	return json_get_kind(raw, "/metadata/langgraph_node", JSON_TEXT) == NULL;
+	return !json_has_text(raw, "/metadata/langgraph_node");
 }
 
 /*

@@ -238,7 +238,7 @@ map_read_task(const Adapter *self, const Json *message, const Json *context, Jso
 		adapter_note_native(self, envelope, "task_id", correlation);
 	else if (correlation != NULL)
 		adapter_note(self, envelope, "/correlation_id", correlation);
-	if (json_get_kind(message, "/to/scope", JSON_TEXT) != NULL)
+	if (json_has_text(message, "/to/scope"))
 		adapter_note_native(self, envelope, "thread_id", json_get(message, "/to/scope"));
 }
 
@@ -327,7 +327,7 @@ map_declines(const Adapter *self, const Json *raw)
 			return "its method is neither \"" METHOD_MESSAGE "\" nor \"" METHOD_SEND "\"";
 		return json_get_kind(raw, map_frame(raw), JSON_OBJECT) != NULL ? NULL : "its params have no message";
 	}
-	if (json_get_kind(raw, "/id", JSON_TEXT) == NULL || json_get_kind(raw, "/from", JSON_TEXT) == NULL)
+	if (!json_has_text(raw, "/id") || !json_has_text(raw, "/from"))
 		return "it has no member \"jsonrpc\", nor the members \"id\" and \"from\"";
 	if (!json_is(to, JSON_TEXT) && !json_is(to, JSON_OBJECT))
 		return "its member \"to\" is not an address";

@@ -168,7 +168,7 @@ map_read_object(const Adapter *self, const Json *message, Json *recipients)
 		if (adapter_member(to, map_forms[i].member) != NULL)
 		{
 			map_forms[i].add(self, message, recipients);
-			if (i == 0 && json_get_kind(to, "/system", JSON_TEXT) != NULL)
+			if (i == 0 && json_has_text(to, "/system"))
 				return "federated";
 			if (map_forms[i].add == map_add_category && slice_is(category, "agents"))
 				return "all_agents";

@@ -356,7 +356,7 @@ mcp_read_method(const Adapter *self, const Json *raw, const Json *context)
 	if (slice_is(method, "tasks/update"))
 		return mcp_read_update(self, raw, context);
 	if ((slice_is(method, MCP_STATUS_NOTICE) || slice_is(method, MCP_TASKS_NOTICE)) &&
-		json_get_kind(raw, "/params/status", JSON_TEXT) != NULL)
+		json_has_text(raw, "/params/status"))
 		return mcp_read_status(self, raw, "/params", context);
 	return mcp_read_other(self, raw, method, "/params", context);
 }

@@ -36,7 +36,7 @@ mcp_only_text(const Json *content)
 static bool
 mcp_has_texts(const Json *block, const char *one, const char *other)
 {
-	return json_get_kind(block, one, JSON_TEXT) != NULL && json_get_kind(block, other, JSON_TEXT) != NULL;
+	return json_has_text(block, one) && json_has_text(block, other);
 }
 
 /* Is it a block that clients know, with the members that they require? */
@@ -44,7 +44,7 @@ static bool
 mcp_is_block(const Json *block)
 {
 	if (json_says(block, "/type", "text"))
-		return json_get_kind(block, "/text", JSON_TEXT) != NULL;
+		return json_has_text(block, "/text");
 	if (json_says(block, "/type", "image") || json_says(block, "/type", "audio"))
 		return mcp_has_texts(block, "/data", "/mimeType");
 	if (json_says(block, "/type", "resource_link"))

@@ -366,7 +366,7 @@ mcp_write_elicited(const Adapter *self, const Json *envelope)
 	Json	   *raw = mcp_response(self, envelope);
 	Json	   *payload = json_get(envelope, "/payload");
 
-	if (json_get_kind(payload, "/action", JSON_TEXT) != NULL)
+	if (json_has_text(payload, "/action"))
 		json_put(raw, "/result", mcp_without_meta(payload));
 	else
 	{
@@ -388,22 +388,16 @@ mcp_write_answer(const Adapter *self, const Json *envelope)
 
 /* ---------------------------------------------------------------- responses */
 
-static bool
-mcp_has_text(const Json *raw, const char *path)
-{
-	return json_get_kind(raw, path, JSON_TEXT) != NULL;
-}
-
 static Json *
 mcp_read_result(const Adapter *self, const Json *raw, const Json *context)
 {
 	if (json_says(raw, "/result/resultType", "input_required"))
 		return mcp_read_inputs_required(self, raw, context);
-	if (mcp_has_text(raw, "/result/action") || (mcp_has_text(raw, "/result/role") && mcp_has_text(raw, "/result/model")))
+	if (json_has_text(raw, "/result/action") || (json_has_text(raw, "/result/role") && json_has_text(raw, "/result/model")))
 		return mcp_read_answer(self, raw, context);
-	if (mcp_has_text(raw, "/result/task/status"))
+	if (json_has_text(raw, "/result/task/status"))
 		return mcp_read_status(self, raw, "/result/task", context);
-	if (mcp_has_text(raw, "/result/status") && mcp_has_text(raw, "/result/taskId"))
+	if (json_has_text(raw, "/result/status") && json_has_text(raw, "/result/taskId"))
 		return mcp_read_status(self, raw, "/result", context);
 	if (json_is_true(raw, "/result/isError"))
 		return mcp_read_tool_failure(self, raw, context);

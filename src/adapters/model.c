@@ -277,7 +277,7 @@ model_complete(const ModelFamily *family, const Json *raw, Json *message)
 			if (json_get(message, "/agent/model") == NULL)
 				json_put(message, "/agent/model", json_get_kind(raw, models[i], JSON_TEXT));
 		for (int i = 0; i < lengthof(ids); i++)
-			if (json_get_kind(raw, ids[i], JSON_TEXT) != NULL)
+			if (json_has_text(raw, ids[i]))
 				json_put(message, "/trace/id", json_get(raw, ids[i]));
 		if (json_get_kind(raw, prompt[0], JSON_NUMBER) != NULL)
 			model_put_tokens(raw, message, "/trace/cost/input_tokens", prompt, lengthof(prompt));

@@ -227,7 +227,7 @@ model_read_gemini(const Json *raw, ModelAnswer *answer)
 		/* the model's thoughts on its way to the answer are skipped */
 		if (json_is_true(parts->items[i], "/thought"))
 			continue;
-		if (json_get_kind(parts->items[i], "/text", JSON_TEXT) == NULL)
+		if (!json_has_text(parts->items[i], "/text"))
 			answer->goes_on = false;
 		model_take_piece(answer, json_get_text(parts->items[i], "/text"));
 		model_take_call(answer, json_get_text(parts->items[i], "/functionCall/name"),

@@ -115,7 +115,7 @@ multiagent_read_type(const Json *raw, bool in_task)
 		return MSG_TOOL_CALL;
 	if (slice_is(role, "system"))
 		return json_get_kind(raw, "/content/data/supports", JSON_ARRAY) != NULL &&
-			json_get_kind(raw, "/agent/id", JSON_TEXT) != NULL ? MSG_AGENT_REGISTER : MSG_CHAT_SYSTEM;
+			json_has_text(raw, "/agent/id") ? MSG_AGENT_REGISTER : MSG_CHAT_SYSTEM;
 	if (slice_is(role, "user"))
 		return MSG_TASK_REQUEST;
 	if (!in_task)

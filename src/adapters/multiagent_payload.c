@@ -49,7 +49,7 @@ multiagent_tool_resource(const Json *raw)
 
 	for (int i = 0; resources != NULL && i < resources->n; i++)
 		if (json_says(resources->items[i], "/type", "tool") &&
-			json_get_kind(resources->items[i], "/id", JSON_TEXT) != NULL)
+			json_has_text(resources->items[i], "/id"))
 			return resources->items[i];
 	return NULL;
 }
@@ -336,7 +336,7 @@ multiagent_document_of(const Adapter *self, const Json *envelope)
 		multiagent_write_call(document);
 	multiagent_write_orders(self, envelope, document);
 	multiagent_write_artifacts(envelope, document);
-	if (json_get_kind(document, "/task", JSON_TEXT) == NULL)
+	if (!json_has_text(document, "/task"))
 		json_put(document, "/task", json_get(envelope, "/type"));
 	return document;
 }

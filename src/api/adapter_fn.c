@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(clutch_ingest);
 static const char *
 adapter_reason_against(const Adapter *adapter, const Json *raw)
 {
-	if (adapter->inbound_function == NULL && !adapter->reads_events && json_get_kind(raw, "/specversion", JSON_TEXT) != NULL)
+	if (adapter->inbound_function == NULL && !adapter->reads_events && json_has_text(raw, "/specversion"))
 		return "its specversion says that it is a CloudEvent";
 	return adapter->declines(adapter, raw);
 }

@@ -54,7 +54,7 @@ outgoing_is_state(const Json *envelope)
 		case MSG_ROUTING_FAILURE:
 			return true;
 		case MSG_TASK_PROGRESS:
-			return json_get_kind(envelope, "/payload/artifact_id", JSON_TEXT) == NULL;
+			return !json_has_text(envelope, "/payload/artifact_id");
 		default:
 			return false;
 	}

@@ -331,6 +331,12 @@ json_get_int(const Json *value, const char *path, int64 *number)
 }
 
 bool
+json_has_text(const Json *value, const char *path)
+{
+	return json_get_kind(value, path, JSON_TEXT) != NULL;
+}
+
+bool
 json_says(const Json *value, const char *path, const char *word)
 {
 	return slice_is(json_get_text(value, path), word);

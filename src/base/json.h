@@ -91,6 +91,7 @@ extern Json *json_member(const Json *object, Slice key);
 extern Json *json_get_kind(const Json *value, const char *path, JsonKind kind);
 extern Slice json_get_text(const Json *value, const char *path);
 extern bool json_get_int(const Json *value, const char *path, int64 *number);
+extern bool json_has_text(const Json *value, const char *path);
 extern bool json_is_true(const Json *value, const char *path);
 extern bool json_says(const Json *value, const char *path, const char *word);	/* is it the text "word"? */
 
