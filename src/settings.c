@@ -311,7 +311,7 @@ settings_check_clock(char **newval, void **extra, GucSource source)
 
 /* ------------------------------------------------------------- definitions */
 
-static void
+void
 settings_define_integer(const char *name, const char *what, int *variable, int boot,
 						int least, int most, int flags)
 {

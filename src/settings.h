@@ -136,9 +136,11 @@ extern char *clutch_clock;
 
 extern void settings_define(void);
 
-/* settings_data.c */
+/* only for settings*.c: the parts of settings_define */
 extern void settings_define_data(void);
-extern void settings_define_schemas(void);	/* settings_schema.c, called by settings_define */
-extern void settings_define_trust(void);	/* called by settings_define */
+extern void settings_define_schemas(void);
+extern void settings_define_trust(void);
+extern void settings_define_integer(const char *name, const char *what, int *variable, int boot,
+									int least, int most, int flags);
 
 #endif							/* CLUTCH_SETTINGS_H */

@@ -88,10 +88,9 @@ settings_check_log_origin(char **newval, void **extra, GucSource source)
 static void
 settings_define_proofs(void)
 {
-	DefineCustomIntVariable("clutch.seal_interval",
-							"Sets how often committed events are added to the tree over the log.", NULL,
-							&clutch_seal_interval, 10, 0, 86400,
-							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	settings_define_integer("clutch.seal_interval",
+							"Sets how often committed events are added to the tree over the log.",
+							&clutch_seal_interval, 10, 0, 86400, GUC_UNIT_S);
 	DefineCustomStringVariable("clutch.log_origin",
 							   "Sets the name by which the checkpoints of the log call it.", NULL,
 							   &clutch_log_origin, "",
@@ -105,17 +104,14 @@ settings_define_proofs(void)
 static void
 settings_define_artifacts(void)
 {
-	DefineCustomIntVariable("clutch.max_artifact_size", "Sets the maximum size of an artifact.", NULL,
-							&clutch_max_artifact_size, 1024, 1, 1024 * 1024,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomIntVariable("clutch.max_body_size",
-							"Sets the maximum size of the artifacts in a body of the outbox.", NULL,
-							&clutch_max_body_size, 32, 1, 255,
-							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
-	DefineCustomIntVariable("clutch.artifact_grace",
-							"Sets how long an artifact to which no event refers is kept.", NULL,
-							&clutch_artifact_grace, 24 * 3600, 0, 366 * 24 * 3600,
-							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	settings_define_integer("clutch.max_artifact_size", "Sets the maximum size of an artifact.",
+							&clutch_max_artifact_size, 1024, 1, 1024 * 1024, GUC_UNIT_MB);
+	settings_define_integer("clutch.max_body_size",
+							"Sets the maximum size of the artifacts in a body of the outbox.",
+							&clutch_max_body_size, 32, 1, 255, GUC_UNIT_MB);
+	settings_define_integer("clutch.artifact_grace",
+							"Sets how long an artifact to which no event refers is kept.",
+							&clutch_artifact_grace, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
 	DefineCustomEnumVariable("clutch.dangling_artifacts",
 							 "Selects whether an envelope may attach an artifact that is not there.", NULL,
 							 &clutch_dangling_artifacts, DANGLING_ALLOW, settings_dangling_modes,
@@ -127,8 +123,7 @@ settings_define_data(void)
 {
 	settings_define_proofs();
 	settings_define_artifacts();
-	DefineCustomIntVariable("clutch.outbox_keep",
-							"Sets how long a call is kept in the outbox after it was sent.", NULL,
-							&clutch_outbox_keep, 24 * 3600, 0, 366 * 24 * 3600,
-							PGC_SUSET, GUC_UNIT_S, NULL, NULL, NULL);
+	settings_define_integer("clutch.outbox_keep",
+							"Sets how long a call is kept in the outbox after it was sent.",
+							&clutch_outbox_keep, 24 * 3600, 0, 366 * 24 * 3600, GUC_UNIT_S);
 }
