@@ -70,6 +70,13 @@ column_put_texts(Datum *values, bool *nulls, int attno, SliceList value)
 }
 
 void
+column_put_int4(Datum *values, bool *nulls, int attno, int32 value)
+{
+	nulls[attno - 1] = value == 0;
+	values[attno - 1] = Int32GetDatum(value);
+}
+
+void
 column_put_int8(Datum *values, bool *nulls, int attno, int64 value)
 {
 	nulls[attno - 1] = value == 0;

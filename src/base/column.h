@@ -23,6 +23,7 @@ extern int64 column_int8(const Datum *values, const bool *nulls, int attno);
 extern void column_put_text(Datum *values, bool *nulls, int attno, Slice value);
 /* An empty list is stored as NULL. */
 extern void column_put_texts(Datum *values, bool *nulls, int attno, SliceList value);
+extern void column_put_int4(Datum *values, bool *nulls, int attno, int32 value);
 extern void column_put_int8(Datum *values, bool *nulls, int attno, int64 value);
 
 /*

@@ -181,8 +181,7 @@ binding_form_task(const TaskBinding *task, Datum *values, bool *nulls)
 	values[Anum_workflow_task_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
 	values[Anum_workflow_task_run_id - 1] = PointerGetDatum(slice_to_text(task->run_id));
 	column_put_text(values, nulls, Anum_workflow_task_step, task->step);
-	values[Anum_workflow_task_met_seq - 1] = Int64GetDatum(task->met_seq);
-	nulls[Anum_workflow_task_met_seq - 1] = task->met_seq == 0;
+	column_put_int8(values, nulls, Anum_workflow_task_met_seq, task->met_seq);
 	values[Anum_workflow_task_attempt - 1] = Int32GetDatum(task->attempt);
 	values[Anum_workflow_task_faults - 1] = Int32GetDatum(task->faults);
 }

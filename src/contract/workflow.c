@@ -10,6 +10,7 @@
 #include "contract/workflow.h"
 
 #include "base/clock.h"
+#include "base/column.h"
 #include "base/document.h"
 #include "base/guard.h"
 #include "base/rows.h"
@@ -248,8 +249,7 @@ workflow_set_removed(Slice name, int version, TimestampTz at)
 		ItemPointerData tid = rows_tid(&scan);
 
 		rows_keep(&scan, values, nulls);
-		values[Anum_workflow_removed_at - 1] = TimestampTzGetDatum(at);
-		nulls[Anum_workflow_removed_at - 1] = at == 0;
+		column_put_int8(values, nulls, Anum_workflow_removed_at, at);
 		rows_update(TABLE_WORKFLOW, &tid, values, nulls);
 	}
 	rows_end(&scan);

@@ -79,20 +79,6 @@ call_row_read(const RowScan *scan)
 }
 
 static void
-call_put_int4(Datum *values, bool *nulls, int attno, int32 value)
-{
-	values[attno - 1] = Int32GetDatum(value);
-	nulls[attno - 1] = value == 0;
-}
-
-static void
-call_put_time(Datum *values, bool *nulls, int attno, TimestampTz value)
-{
-	values[attno - 1] = TimestampTzGetDatum(value);
-	nulls[attno - 1] = value == 0;
-}
-
-static void
 call_fill_row(const Call *call, Datum *values, bool *nulls)
 {
 	memset(nulls, 0, sizeof(bool) * Natts_call);
@@ -107,17 +93,17 @@ call_fill_row(const Call *call, Datum *values, bool *nulls)
 	column_put_text(values, nulls, Anum_call_agent_id, call->agent_id);
 	column_put_text(values, nulls, Anum_call_run_id, call->run_id);
 	column_put_text(values, nulls, Anum_call_task_id, call->task_id);
-	call_put_int4(values, nulls, Anum_call_task_attempt, call->task_attempt);
+	column_put_int4(values, nulls, Anum_call_task_attempt, call->task_attempt);
 	values[Anum_call_attempt - 1] = Int32GetDatum(call->attempt);
-	call_put_time(values, nulls, Anum_call_due_at, call->due_at);
-	call_put_time(values, nulls, Anum_call_lease_until, call->lease_until);
+	column_put_int8(values, nulls, Anum_call_due_at, call->due_at);
+	column_put_int8(values, nulls, Anum_call_lease_until, call->lease_until);
 	values[Anum_call_created_at - 1] = TimestampTzGetDatum(call->created_at);
-	call_put_time(values, nulls, Anum_call_finished_at, call->finished_at);
-	call_put_time(values, nulls, Anum_call_remove_at, call->remove_at);
-	call_put_int4(values, nulls, Anum_call_status, call->status);
+	column_put_int8(values, nulls, Anum_call_finished_at, call->finished_at);
+	column_put_int8(values, nulls, Anum_call_remove_at, call->remove_at);
+	column_put_int4(values, nulls, Anum_call_status, call->status);
 	column_put_text(values, nulls, Anum_call_failure, call->failure);
 	values[Anum_call_attempts_before - 1] = Int32GetDatum(call->attempts_before);
-	call_put_int4(values, nulls, Anum_call_part, call->part);
+	column_put_int4(values, nulls, Anum_call_part, call->part);
 }
 
 void

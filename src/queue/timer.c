@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/transam.h"
+#include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "queue/timer.h"
@@ -71,8 +72,7 @@ timer_insert(Task *task, TimestampTz due, TimestampTz due_since)
 	timer_clear(task);
 	values[Anum_timer_due - 1] = TimestampTzGetDatum(due);
 	values[Anum_timer_task_id - 1] = PointerGetDatum(slice_to_text(task->task_id));
-	values[Anum_timer_due_since - 1] = TimestampTzGetDatum(due_since);
-	nulls[Anum_timer_due_since - 1] = due_since == 0;
+	column_put_int8(values, nulls, Anum_timer_due_since, due_since);
 	(void) rows_insert(TABLE_TIMER, values, nulls);
 	task->next_at = due;
 	notify_due(due);

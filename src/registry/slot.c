@@ -11,6 +11,7 @@
 #include "registry/slot.h"
 
 #include "access/transam.h"
+#include "base/column.h"
 #include "base/guard.h"
 #include "base/rows.h"
 #include "miscadmin.h"
@@ -113,9 +114,7 @@ slot_write(Slice agent_id, int slot_no, SlotState *state, Slice task_id)
 	values[Anum_agent_slot_agent_id - 1] = PointerGetDatum(slice_to_text(agent_id));
 	values[Anum_agent_slot_slot_no - 1] = Int32GetDatum(slot_no);
 	values[Anum_agent_slot_generation - 1] = Int64GetDatum(state->generation);
-	nulls[Anum_agent_slot_task_id - 1] = !slice_present(task_id);
-	if (slice_present(task_id))
-		values[Anum_agent_slot_task_id - 1] = PointerGetDatum(slice_to_text(task_id));
+	column_put_text(values, nulls, Anum_agent_slot_task_id, task_id);
 	values[Anum_agent_slot_chosen_seq - 1] = Int64GetDatum(state->chosen_seq);
 	values[Anum_agent_slot_done - 1] = Int32GetDatum(state->done);
 	values[Anum_agent_slot_failed - 1] = Int32GetDatum(state->failed);
