@@ -65,7 +65,7 @@ custom_may_more(Oid caller, Oid owner)
 		return !privilege_is_owner(owner);
 	if (principal_is_operator(caller) || principal_is_operator(owner))
 		return !principal_is_operator(owner);
-	return (privilege_is_gateway(caller, ROWS_LATEST) && !privilege_is_gateway(owner, ROWS_LATEST)) ||
+	return (privilege_is_gateway(caller) && !privilege_is_gateway(owner)) ||
 		(privilege_reads_all(caller, ROWS_LATEST) && !privilege_reads_all(owner, ROWS_LATEST));
 }
 

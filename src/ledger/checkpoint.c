@@ -132,13 +132,13 @@ checkpoint_find(int64 size, RowSnapshot which, Checkpoint *checkpoint)
 }
 
 void
-checkpoint_visit_all(RowSnapshot which, void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg)
+checkpoint_visit_all(void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch checkpoint",
 											   ALLOCSET_DEFAULT_SIZES);
 	RowScan		scan;
 
-	checkpoint_begin_scan(&scan, which);
+	checkpoint_begin_scan(&scan, ROWS_ACTIVE);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

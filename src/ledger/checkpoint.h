@@ -62,11 +62,10 @@ extern void checkpoint_insert(const Checkpoint *checkpoint, const int64 *seqs, i
 extern bool checkpoint_locate(int64 seq, int64 *leaf_index);
 
 /*
- * Calls visit for each checkpoint, from the first to the last, in a context
- * that is reset after each.
+ * Calls visit for each checkpoint that the calling statement sees, from the
+ * first to the last, in a context that is reset after each.
  */
-extern void checkpoint_visit_all(RowSnapshot which,
-								 void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg);
+extern void checkpoint_visit_all(void (*visit) (const Checkpoint *checkpoint, void *arg), void *arg);
 
 /* Returns the text of the note, over which signatures are made, palloc'd. */
 extern StringInfo checkpoint_note(const Checkpoint *checkpoint);
@@ -91,8 +90,8 @@ extern bool checkpoint_signature_is_valid(const CheckpointSignature *signature,
  */
 extern bool checkpoint_signature_insert(const CheckpointSignature *signature);
 
-extern void checkpoint_signature_visit_all(RowSnapshot which,
-										   void (*visit) (const CheckpointSignature *signature, void *arg),
+/* Calls visit for each signature that the calling statement sees. */
+extern void checkpoint_signature_visit_all(void (*visit) (const CheckpointSignature *signature, void *arg),
 										   void *arg);
 
 #endif							/* CLUTCH_CHECKPOINT_H */

@@ -60,12 +60,11 @@ checkpoint_signature_insert(const CheckpointSignature *signature)
 }
 
 void
-checkpoint_signature_visit_all(RowSnapshot which,
-							   void (*visit) (const CheckpointSignature *signature, void *arg), void *arg)
+checkpoint_signature_visit_all(void (*visit) (const CheckpointSignature *signature, void *arg), void *arg)
 {
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_CHECKPOINT_SIGNATURE, INDEX_CHECKPOINT_SIGNATURE, which, AccessShareLock);
+	rows_begin(&scan, TABLE_CHECKPOINT_SIGNATURE, INDEX_CHECKPOINT_SIGNATURE, ROWS_ACTIVE, AccessShareLock);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{

@@ -182,14 +182,14 @@ excuse_compare_redactions(const void *a, const void *b)
 }
 
 Excuses *
-excuse_read(RowSnapshot which)
+excuse_read(void)
 {
 	Excuses    *excuses = palloc0(sizeof(Excuses));
 	RowScan		scan;
 
 	excuses->pruned = palloc(sizeof(SeqRange) * (excuses->pruned_room = 64));
 	excuses->redacted = palloc(sizeof(Redaction) * (excuses->redacted_room = 64));
-	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, which, AccessShareLock);
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_ACTIVE, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, SLICE_OF(AUDIT_RUN));
 	rows_start(&scan);
 	while (rows_next(&scan))

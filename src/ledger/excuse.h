@@ -18,8 +18,8 @@
 /* all excuses in the log, palloc'd */
 typedef struct Excuses Excuses;
 
-/* Reads the audit events. */
-extern Excuses *excuse_read(RowSnapshot which);
+/* Reads the audit events that the calling statement sees. */
+extern Excuses *excuse_read(void);
 
 /* Does an audit event say that this event was pruned? */
 extern bool excuse_has_pruned(const Excuses *excuses, int64 seq);

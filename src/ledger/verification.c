@@ -199,7 +199,7 @@ verification_compare_tree(Verification *v)
 	TreeComparison c = {.v = v};
 
 	v->scope.segments = palloc(sizeof(VerificationSegment) * (v->scope.room = 64));
-	checkpoint_visit_all(ROWS_ACTIVE, verification_compare_checkpoint, &c);
+	checkpoint_visit_all(verification_compare_checkpoint, &c);
 	verification_order_segments(v);
 }
 
@@ -229,7 +229,7 @@ verification_run(VerificationReport report, void *arg)
 
 	verification_compare_tree(&v);
 	verification_compare_log(&v);
-	checkpoint_signature_visit_all(ROWS_ACTIVE, verification_compare_signature, &v);
+	checkpoint_signature_visit_all(verification_compare_signature, &v);
 	if (v.findings > MOST_FINDINGS)
 		report("MORE_FINDINGS", psprintf("There are %d more findings.", v.findings - MOST_FINDINGS),
 			   HINT_BACKUP, arg);

@@ -296,7 +296,7 @@ verification_compare_log(Verification *v)
 	RowScan		scan;
 
 	c->v = v;
-	c->excuses = excuse_read(ROWS_ACTIVE);
+	c->excuses = excuse_read();
 	c->context = CurrentMemoryContext;
 	c->tile_begin = -1;
 	c->expected = v->scope.n > 0 ? v->scope.segments[0].from : 0;

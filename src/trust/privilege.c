@@ -73,12 +73,12 @@ privilege_is_operator(Oid role, RowSnapshot snapshot)
 }
 
 bool
-privilege_is_gateway(Oid role, RowSnapshot snapshot)
+privilege_is_gateway(Oid role)
 {
 	RowScan		scan;
 	bool		found;
 
-	privilege_begin(&scan, snapshot);
+	privilege_begin(&scan, ROWS_LATEST);
 	found = privilege_next(&scan, role, SLICE_OF("gateway"));
 	rows_end(&scan);
 	return found || privilege_is_owner(role);

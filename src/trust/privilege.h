@@ -28,9 +28,9 @@ extern bool privilege_is_operator(Oid role, RowSnapshot snapshot);
 
 /*
  * Does it hold the privilege of a gateway, which sends the calls of the
- * outbox?
+ * outbox, at this moment?
  */
-extern bool privilege_is_gateway(Oid role, RowSnapshot snapshot);
+extern bool privilege_is_gateway(Oid role);
 
 /*
  * May the role read the whole log?  Operators may, readers without scopes, and
