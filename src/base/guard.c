@@ -75,10 +75,16 @@ guard_try(uint64 key)
 	return guard_acquire(key, false);
 }
 
-bool
-guard_keep(uint64 key, bool wait)
+void
+guard_keep(uint64 key)
 {
-	return guard_acquire(key, wait);
+	(void) guard_acquire(key, true);
+}
+
+bool
+guard_try_keep(uint64 key)
+{
+	return guard_acquire(key, false);
 }
 
 void

@@ -66,12 +66,9 @@ extern void guard_take(uint64 key);
 extern bool guard_try(uint64 key);
 extern void guard_release(uint64 key);
 
-/*
- * Takes a guard that is kept until the transaction ends.  With wait, raises
- * 55P03 where base/wait forbids waiting; without it, returns false instead of
- * waiting.
- */
-extern bool guard_keep(uint64 key, bool wait);
+/* The same for a guard that is kept until the transaction ends. */
+extern void guard_keep(uint64 key);
+extern bool guard_try_keep(uint64 key);
 
 /*
  * Holds a guard for a row that is inserted after our function has returned,

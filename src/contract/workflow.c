@@ -297,7 +297,7 @@ workflow_register(Jsonb *document)
 		problem_raise(list, ERRCODE_INVALID_PARAMETER_VALUE, "workflow");
 
 	/* one after the other, because versions are numbered consecutively */
-	(void) guard_keep(workflow_guard(workflow.name, GUARDED_CHANGE), true);
+	guard_keep(workflow_guard(workflow.name, GUARDED_CHANGE));
 	definition = workflow_without_version(document);
 	version = (int) workflow.version;
 	present = workflow_definition(workflow.name, version > 0 ? WORKFLOW_ANY : WORKFLOW_REGISTERED,
@@ -324,8 +324,8 @@ workflow_register(Jsonb *document)
 void
 workflow_begin_removal(Slice name)
 {
-	(void) guard_keep(workflow_guard(name, GUARDED_CHANGE), true);
-	(void) guard_keep(workflow_binding_guard(name), true);
+	guard_keep(workflow_guard(name, GUARDED_CHANGE));
+	guard_keep(workflow_binding_guard(name));
 }
 
 bool

@@ -305,7 +305,7 @@ subscription_create(Slice name, Jsonb *document, Slice start, int members)
 	 * keep the guard, because until we commit no other session can see that
 	 * the name is taken
 	 */
-	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
+	guard_keep(subscription_guard(owner, name, GUARD_OF_NAME));
 	subscription = subscription_find(owner, name);
 	if (subscription != NULL)
 	{
@@ -339,12 +339,12 @@ subscription_drop(Slice name)
 	if (subscription == NULL)
 		return false;
 	owner = subscription->owner;
-	(void) guard_keep(subscription_guard(owner, name, GUARD_OF_NAME), true);
+	guard_keep(subscription_guard(owner, name, GUARD_OF_NAME));
 	subscription = subscription_find(owner, name);
 	if (subscription == NULL)
 		return false;
 	for (member = 0; member < subscription->members; member++)
-		(void) guard_keep(subscription_guard(owner, name, member), true);
+		guard_keep(subscription_guard(owner, name, member));
 	bookmark_delete_all(owner, name);
 	rows_begin(&scan, TABLE_SUBSCRIPTION, INDEX_SUBSCRIPTION, ROWS_LATEST, RowExclusiveLock);
 	rows_key_oid(&scan, 1, BTEqualStrategyNumber, owner);
@@ -376,9 +376,12 @@ static Subscription *
 subscription_take_member(Slice name, int member, bool wait)
 {
 	Subscription *subscription = subscription_require(subscription_resolve(name), name);
+	uint64		guard = subscription_guard(subscription->owner, name, member);
 
 	subscription_check_member(subscription, member);
-	if (!guard_keep(subscription_guard(subscription->owner, name, member), wait))
+	if (wait)
+		guard_keep(guard);
+	else if (!guard_try_keep(guard))
 		return NULL;
 	subscription = subscription_require(subscription_find(subscription->owner, name), name);
 	subscription_check_member(subscription, member);

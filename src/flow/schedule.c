@@ -111,7 +111,7 @@ schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s)
 static bool
 schedule_lock_named(Oid owner, Slice name, Schedule *s)
 {
-	(void) guard_keep(guard_key(GUARD_SCHEDULE, name, SLICE_NONE, owner), true);
+	guard_keep(guard_key(GUARD_SCHEDULE, name, SLICE_NONE, owner));
 	return schedule_lock_row(owner, name, true, s);
 }
 

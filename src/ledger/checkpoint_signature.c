@@ -42,7 +42,7 @@ checkpoint_signature_insert(const CheckpointSignature *signature)
 	bool		nulls[Natts_checkpoint_signature] = {0};
 	RowScan		scan;
 
-	(void) guard_keep(guard_key(GUARD_SIGNATURE, signature->signer, SLICE_NONE, signature->size), true);
+	guard_keep(guard_key(GUARD_SIGNATURE, signature->signer, SLICE_NONE, signature->size));
 	rows_begin(&scan, TABLE_CHECKPOINT_SIGNATURE, INDEX_CHECKPOINT_SIGNATURE, ROWS_LATEST, RowExclusiveLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, signature->size);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, signature->signer);

@@ -218,7 +218,7 @@ seal_batch(int max_events)
 	SealBatch	batch = {.most = max_events, .room = 1024};
 	Checkpoint	newest;
 
-	if (!guard_keep(guard_key(GUARD_LEDGER, SLICE_OF("ledger"), SLICE_NONE, 0), false))
+	if (!guard_try_keep(guard_key(GUARD_LEDGER, SLICE_OF("ledger"), SLICE_NONE, 0)))
 		return 0;
 	newest = checkpoint_newest(ROWS_LATEST);
 	batch.events = palloc(sizeof(SealEvent) * batch.room);

@@ -19,7 +19,7 @@
 void
 pause_lock(Slice what)
 {
-	(void) guard_keep(guard_key(GUARD_PAUSE, what, SLICE_NONE, 0), true);
+	guard_keep(guard_key(GUARD_PAUSE, what, SLICE_NONE, 0));
 }
 
 bool

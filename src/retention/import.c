@@ -191,7 +191,7 @@ import_run_is_known(Slice run_id)
 	RunState	state;
 	TransactionId founder;
 
-	(void) guard_keep(guard_key(GUARD_IMPORT, run_id, SLICE_NONE, 0), true);
+	guard_keep(guard_key(GUARD_IMPORT, run_id, SLICE_NONE, 0));
 	do
 	{
 		while ((state = participant_run_state(run_id, &founder)) == RUN_IS_DOUBTFUL)

@@ -213,7 +213,7 @@ key_add(Slice agent_id, Slice kid, const AgentKey *key, bool any_from, bool any_
 	bool		nulls[Natts_agent_key] = {0};
 	AgentKey	there;
 
-	(void) guard_keep(guard_key(GUARD_KEY, agent_id, kid, 0), true);
+	guard_keep(guard_key(GUARD_KEY, agent_id, kid, 0));
 	if (key_look(agent_id, kid, &there))
 	{
 		if (key_is_same(&there, key, any_from, any_until))
