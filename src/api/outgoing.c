@@ -187,6 +187,26 @@ outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envel
 						callee.len, callee.s)));
 }
 
+/*
+ * Returns the request without the tasks that must be completed before.  They
+ * are: until then, the agent was not given the task.  The other side may not
+ * know them, and would wait for them.
+ */
+static Jsonb *
+outgoing_released(Jsonb *envelope)
+{
+	JsonbContainer *meta = document_get_container(&envelope->root, "meta");
+	JsonbContainer *orders = document_get_container(meta, "clutch");
+	JsonbValue	after;
+	Json	   *released;
+
+	if (orders == NULL || !document_get(orders, "after", &after))
+		return envelope;
+	released = json_read(envelope);
+	(void) json_take(released, "/meta/clutch/after");
+	return json_write(released);
+}
+
 /* Reads an event, and changes it so that the other side understands it. */
 static Jsonb *
 outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
@@ -196,6 +216,7 @@ outgoing_envelope(const Call *call, const Endpoint *endpoint, int64 seq)
 	outgoing_require_callee(call, endpoint, envelope);
 	if (call->kind != CALL_TASK)
 		return envelope;
+	envelope = outgoing_released(envelope);
 	if (slice_is(endpoint->adapter, "mcp") &&
 		slice_is(document_get_text(&envelope->root, "type"), message_type_name(MSG_TASK_REQUEST)))
 		return outgoing_request_of_mcp(envelope, call->agent_id);

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(277);
+SELECT plan(278);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -268,6 +268,10 @@ SELECT fixture.ask('task:w2', skill => 'skill:west', orders => '{"retry": {"max"
 SELECT fixture.hand();
 SELECT fixture.answer(clutch.envelope('agent.heartbeat', 'agent:ann', payload => '{"agent_id": "agent:ann", "status": "READY"}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:w'));
 SELECT is((SELECT code || ': ' || detail FROM clutch.tasks WHERE task_id = 'task:w2'), 'INVALID_ANSWER: the answer cannot be taken: an envelope of type "agent.heartbeat" is not an answer to a call', 'but not one of any type');
+
+SELECT fixture.ask('task:w3', skill => 'skill:west', orders => '{"after": ["task:w"], "priority": 3}');
+SELECT fixture.hand();
+SELECT is((SELECT body #> '{meta,clutch}' FROM handed), '{"priority": 3}', 'it is not told of the tasks that had to be completed before');
 
 -- -------------------------------------- tasks that were there before the endpoint
 SELECT fixture.agent('later', 4, ARRAY['skill:later']);
