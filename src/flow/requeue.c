@@ -18,6 +18,7 @@
 #include "flow/lift.h"
 #include "flow/move.h"
 #include "flow/requeue.h"
+#include "protocol/identifier.h"
 #include "settings.h"
 
 /*
@@ -145,10 +146,20 @@ requeue_join(Task *task, const ChildCount *count, bool met)
 
 /*
  * Returns a key for the message and the task.  It is short, because it is
- * indexed together with the run.
+ * indexed together with the run.  Nobody can choose the ID of a message so that
+ * it has the key of another one, which would not wake the task.
  */
 static Slice
 requeue_message_key(const Task *task, Slice message_id)
+{
+	const Slice parts[] = {task->task_id, message_id};
+
+	return slice_of_cstring(identifier_derive("woken:", parts, lengthof(parts)));
+}
+
+/* The same, as version 0.2.0 has written it. */
+static Slice
+requeue_former_message_key(const Task *task, Slice message_id)
 {
 	return slice_of_cstring(psprintf("woken:" UINT64_FORMAT ":" UINT64_FORMAT,
 									 slice_hash(task->task_id), slice_hash(message_id)));
@@ -166,16 +177,23 @@ requeue_message(Task *task, int64 message_seq, Slice message_id)
 	requeue_wake_up(task, event, &b, requeue_message_key(task, message_id));
 }
 
-bool
-requeue_was_messaged(const Task *task, Slice message_id)
+static bool
+requeue_key_is_used(const Task *task, Slice key)
 {
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_IDEMPOTENCY_KEY, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, requeue_message_key(task, message_id));
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, key);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->run_id);
 	rows_key_text(&scan, 3, BTEqualStrategyNumber, slice_of_cstring(clutch_orchestrator));
 	return rows_look(&scan, NULL);
+}
+
+bool
+requeue_was_messaged(const Task *task, Slice message_id)
+{
+	return requeue_key_is_used(task, requeue_message_key(task, message_id)) ||
+		requeue_key_is_used(task, requeue_former_message_key(task, message_id));
 }
 
 /* ------------------------------------------------------------------ reviving */

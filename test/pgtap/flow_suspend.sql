@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(80);
+SELECT plan(85);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -163,6 +163,20 @@ SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{}') $$), 'K
 SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{"children": "all", "message": {}}') $$), 'KL001 WRONG_VALUE wait', 'for two things');
 SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '{"children": "some"}') $$), 'KL001 WRONG_VALUE wait /children', 'for some children');
 SELECT is(pg_temp.fault($$ SELECT clutch.suspend('agent:ken', 'm', '5') $$), 'KL001 WRONG_TYPE wait', 'a wait is an object');
+-- an ID that was chosen to have the hash of another one
+SELECT is(hashtextextended('msg_attackerbk/A2ZG1Ld~' COLLATE "C", 0), hashtextextended('msg_victim' COLLATE "C", 0), 'two IDs have the same hash');
+SELECT pg_temp.awaits('m', '{}'), pg_temp.said('attackerbk/A2ZG1Ld~') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 10 messaged {"text": "attackerbk/A2ZG1Ld~"}', 'one of the messages wakes the task');
+SELECT pg_temp.awaits('m', '{}'), pg_temp.said('victim') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 11 messaged {"text": "victim"}', 'and so does the other one');
+-- 0.2.0 has noted in another way by which message a task was woken
+CREATE FUNCTION pg_temp.unsigned_hash(t text) RETURNS numeric LANGUAGE sql AS $$ SELECT mod(hashtextextended(t COLLATE "C", 0) + 18446744073709551616::numeric, 18446744073709551616) $$;
+SELECT clutch.send(clutch.envelope('chat.system', 'agent:orchestrator', '{agent:ui}', run_id => 'run:1', thread_id => 'thread:1',
+	idempotency_key => format('woken:%s:%s', pg_temp.unsigned_hash('m'), pg_temp.unsigned_hash('msg_former')))) \g /dev/null
+SELECT pg_temp.awaits('m', '{"type": "chat.message"}'), pg_temp.said('former') \g /dev/null
+SELECT is(pg_temp.answered(), 'nothing', 'it is not woken by that message again');
+SELECT pg_temp.said('newer') \g /dev/null
+SELECT is(pg_temp.answered(), 'm 12 messaged {"text": "newer"}', 'but by the next one');
 SELECT clutch.finish('agent:ken', 'm') \g /dev/null
 
 -- ----------------------------------------------- parents that hold their slots
