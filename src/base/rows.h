@@ -327,24 +327,21 @@ extern bool rows_fetch(RowScan *scan, ItemPointerData place, int attno, Slice te
 extern bool rows_previous(RowScan *scan);	/* backwards, from the last row */
 
 /*
- * The same as rows_next, but skips rows that have the same value as the current row in the bigint
- * column attno.  The last key that was added must be the lower bound of that column; it is
- * replaced when descending the index again is worthwhile.
+ * The same as rows_next, but skips rows with the value of the current one in the bigint column
+ * attno.  The last key must be its lower bound, and is replaced when a new descent is worthwhile.
  */
 extern bool rows_next_value(RowScan *scan, int attno);
 extern void rows_end(RowScan *scan);
 
 /*
- * Does everything between rows_start and rows_end, and returns whether there is a row.  With
- * ROWS_DIRTY, *creator (which may be NULL) is set to the other transaction that is inserting it,
- * or to InvalidTransactionId.
+ * Does all from rows_start to rows_end.  Returns whether there is a row.  With ROWS_DIRTY, *creator
+ * (or NULL) is set to the transaction that is inserting it, or to InvalidTransactionId.
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * Does the text belong to the last page of an index whose first column is a text, and is it not
- * there?  Then no transaction has inserted it.  Otherwise only a scan, which takes three times as
- * long, can tell.  The table must be locked.
+ * Returns true if no transaction has inserted the text, which is the first column of the index,
+ * and its last page shows this.  If not, only a scan can tell.  The table must be locked.
  */
 extern bool rows_end_lacks(StateIndex index, LOCKMODE lock, Slice text);
 
