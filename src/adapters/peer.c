@@ -29,13 +29,15 @@ peer_is_report(MessageType type)
 }
 
 /*
- * Removes what only the original sender could say.  Each database counts
- * attempts for itself.
+ * Removes what only the original sender could say.  Senders choose their keys
+ * independently, so for the agent that represents all of them here, one key
+ * may stand for several messages.  Each database counts attempts for itself.
  */
 static void
 peer_remove_own(Json *envelope)
 {
 	json_take(envelope, "/security/auth");
+	json_take(envelope, "/idempotency_key");
 	if (!peer_is_report(adapter_type(envelope)))
 		return;
 	json_take(envelope, "/attempt");

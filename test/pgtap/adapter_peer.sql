@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \set adapter peer
 \ir ../fixtures/adapters.sql
-SELECT plan((SELECT count(*)::int FROM outcome) + 23);
+SELECT plan((SELECT count(*)::int FROM outcome) + 25);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -41,6 +41,12 @@ SELECT is((SELECT concat_ws(' ', duplicate, late) FROM clutch.ingest(pg_temp.rep
 SELECT is(fixture.state('task_far'), 'completed agent:far 1', 'and ends the task');
 SELECT is((SELECT e -> 'to' FROM sample s, clutch.inbound(s.raw, 'peer', '{"agent_id": "agent:east", "to": "agent:ken"}') AS e), '[{"agent_id": "agent:ken"}]', 'recipients of the context count for more');
 SELECT is((SELECT e -> 'to' FROM sample s, clutch.inbound(s.raw, 'peer', '{"agent_id": "agent:east"}') AS e), (SELECT s.raw -> 'to' FROM sample s), 'those of a request are its own otherwise');
+
+SELECT is((SELECT string_agg(duplicate::text, ' ') FROM unnest('{agent:ann,agent:bob}'::text[]) a,
+	clutch.ingest(clutch.envelope('task.request', a, id => 'msg_' || a, run_id => 'run_keys', thread_id => 'thr', task_id => 'task_' || a, idempotency_key => 'k'), 'peer', '{"agent_id": "agent:east"}')),
+	'false false', 'two senders there may have used the same key');
+SELECT is(clutch.outbound(i, 'peer') ->> 'idempotency_key', 'k', 'which comes back')
+FROM clutch.envelope('chat.message', 'agent:ann', id => 'msg_k', run_id => 'run_k', thread_id => 'thr', task_id => 'task_k', idempotency_key => 'k') AS e, clutch.inbound(e, 'peer', '{"agent_id": "agent:east"}') AS i;
 
 SELECT is(clutch.outbound(e, 'peer'), e, 'what a sender calls "blobs" stays if it refers to no artifacts')
 FROM clutch.envelope('chat.message', 'agent:ui', id => 'msg_1', run_id => 'run:1', thread_id => 'thread:1', payload => '{"text": "x"}', meta => '{"peer": {"blobs": ["x"], "k": 1}}') AS e;
