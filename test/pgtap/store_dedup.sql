@@ -1,6 +1,6 @@
 -- P2: what a resend returns, and which events are no resends.
 \ir ../fixtures/tap.sql
-SELECT plan(67);
+SELECT plan(65);
 
 
 CREATE FUNCTION pg_temp.chat(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
