@@ -36,13 +36,6 @@
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
 #endif
 
-/* access/nbtree.h: the last leaf of a btree, locked for reading; InvalidBuffer if it has no page */
-#if PG_VERSION_NUM >= 170000
-#define bt_last_page_compat(index)	_bt_get_endpoint((index), 0, true)
-#else
-#define bt_last_page_compat(index)	_bt_get_endpoint((index), 0, true, NULL)
-#endif
-
 /* storage/lmgr.h */
 #if PG_VERSION_NUM >= 180000
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait((xid), false)

@@ -340,12 +340,9 @@ extern void rows_end(RowScan *scan);
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * Returns true if no transaction has inserted the text, which is the first column of the index,
- * and its last page shows this.  If not, only a scan can tell.  The table must be locked.
+ * The same, but returns a column of the first row, or DT_NOEND if there is no
+ * row.
  */
-extern bool rows_end_lacks(StateIndex index, LOCKMODE lock, Slice text);
-
-/* The same as rows_look, but returns a column of the first row, or DT_NOEND if there is no row. */
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
@@ -471,7 +468,10 @@ extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *k
 /* Deletes a locked row. */
 extern void rows_delete(StateTable table, ItemPointer tid);
 
-/* The same for a row that is not locked: returns false if another transaction holds or has deleted it. */
+/*
+ * Deletes a row that is not locked, without waiting.  Returns false if another transaction holds
+ * it or has deleted it.
+ */
 extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
 
 /*

@@ -7,13 +7,10 @@
  */
 #include "clutch.h"
 
-#include "access/nbtree.h"
 #include "access/transam.h"
 #include "base/rows.h"
-#include "base/rows_part.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "utils/rel.h"
 
 bool
 rows_look(RowScan *scan, TransactionId *creator)
@@ -26,54 +23,6 @@ rows_look(RowScan *scan, TransactionId *creator)
 		*creator = found && scan->which == ROWS_DIRTY ? scan->dirty.xmin : InvalidTransactionId;
 	rows_end(scan);
 	return found;
-}
-
-/* Compares the first column of an entry of a btree page with a text, in the order of collation "C". */
-static int
-rows_compare_entry(Relation index, Page page, OffsetNumber number, Slice text)
-{
-	IndexTuple	entry = (IndexTuple) PageGetItem(page, PageGetItemId(page, number));
-	bool		isnull;
-	Datum		first = index_getattr(entry, 1, RelationGetDescr(index), &isnull);
-
-	return slice_compare(slice_of_text(PG_DETOAST_DATUM_PACKED(first)), text);
-}
-
-/* An entry before it shows that the text belongs to this page. */
-static bool
-rows_last_page_lacks(Relation index, Page page, Slice text)
-{
-	OffsetNumber first = P_FIRSTDATAKEY(BTPageGetOpaque(page));
-	OffsetNumber low = first;
-	OffsetNumber high = PageGetMaxOffsetNumber(page) + 1;
-	OffsetNumber end = high;
-
-	while (low < high)
-	{
-		OffsetNumber middle = low + (high - low) / 2;
-
-		if (rows_compare_entry(index, page, middle, text) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > first && (low == end || rows_compare_entry(index, page, low, text) != 0);
-}
-
-bool
-rows_end_lacks(StateIndex index_id, LOCKMODE lock, Slice text)
-{
-	Relation	index = rows_open_index(index_id, lock);
-	Buffer		last = bt_last_page_compat(index);
-	bool		lacks = true;
-
-	if (BufferIsValid(last))
-	{
-		lacks = rows_last_page_lacks(index, BufferGetPage(last), text);
-		UnlockReleaseBuffer(last);
-	}
-	index_close(index, NoLock);
-	return lacks;
 }
 
 TimestampTz

@@ -213,33 +213,11 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 	return sight;
 }
 
-/*
- * Is the ID, as far as the last page of the index tells, a new one?  IDs that
- * begin with the time, such as ULIDs, belong to that page; for others, it tells
- * nothing.  So after misses it is asked less and less often.
- */
-static bool
-dedup_is_new_at_end(Slice id)
-{
-	static uint32 misses = 0;
-
-	if ((misses & (misses - 1)) == 0 &&
-		rows_end_lacks(INDEX_EVENTS_PKEY, RowExclusiveLock, id))
-	{
-		misses = 0;
-		return true;
-	}
-	misses++;
-	return false;
-}
-
 static DedupSight
 dedup_look_by_id(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
 
-	if (dedup_is_new_at_end(event->envelope.id))
-		return SIGHT_NOTHING;
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.id);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);
