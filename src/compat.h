@@ -36,6 +36,25 @@
 	index_beginscan((heap), (index), (snapshot), (nkeys), 0)
 #endif
 
+/* access/nbtree.h: finds the leaf of a key, for reading */
+#if PG_VERSION_NUM >= 170000
+#define bt_search_compat(index, heap, key, buffer) \
+	_bt_search((index), (heap), (key), (buffer), BT_READ)
+#elif PG_VERSION_NUM >= 160000
+#define bt_search_compat(index, heap, key, buffer) \
+	_bt_search((index), (heap), (key), (buffer), BT_READ, NULL)
+#else
+#define bt_search_compat(index, heap, key, buffer) \
+	_bt_search((index), (key), (buffer), BT_READ, NULL)
+#endif
+
+/* the number of the file of a relation */
+#if PG_VERSION_NUM >= 160000
+#define relation_file_compat(rel)	((rel)->rd_locator.relNumber)
+#else
+#define relation_file_compat(rel)	((rel)->rd_node.relNode)
+#endif
+
 /* storage/lmgr.h */
 #if PG_VERSION_NUM >= 180000
 #define conditional_xact_lock_compat(xid)	ConditionalXactLockTableWait((xid), false)

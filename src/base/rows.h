@@ -340,9 +340,13 @@ extern void rows_end(RowScan *scan);
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * The same, but returns a column of the first row, or DT_NOEND if there is no
- * row.
+ * Is the text certainly not in the first column of an index, which is a text and never null?  Then
+ * no transaction has inserted it.  If this returns false, only a scan can tell; where it returns
+ * true, it costs a quarter of that scan if the texts come in order, and two thirds otherwise.
  */
+extern bool rows_lacks_text(StateTable table, StateIndex index, LOCKMODE lock, Slice text);
+
+/* The same as rows_look, but returns a column of the first row, or DT_NOEND if there is no row. */
 extern TimestampTz rows_look_timestamp(RowScan *scan, int attno);
 
 /*
@@ -468,10 +472,7 @@ extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *k
 /* Deletes a locked row. */
 extern void rows_delete(StateTable table, ItemPointer tid);
 
-/*
- * Deletes a row that is not locked, without waiting.  Returns false if another transaction holds
- * it or has deleted it.
- */
+/* The same for a row that is not locked: returns false if another transaction holds or has deleted it. */
 extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
 
 /*

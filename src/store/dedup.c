@@ -218,6 +218,8 @@ dedup_look_by_id(const Event *event, TransactionId *in_doubt)
 {
 	RowScan		scan;
 
+	if (rows_lacks_text(TABLE_EVENTS, INDEX_EVENTS_PKEY, RowExclusiveLock, event->envelope.id))
+		return SIGHT_NOTHING;
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_PKEY, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, event->envelope.id);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, event->envelope.run_id);

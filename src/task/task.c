@@ -359,6 +359,8 @@ task_insert_guarded(Task *task)
 		RowScan		scan;
 
 		guard_take(guard);
+		if (rows_lacks_text(TABLE_TASK, INDEX_TASK, RowExclusiveLock, task->task_id))
+			break;
 		task_scan(&scan, task->task_id, ROWS_DIRTY, RowExclusiveLock);
 		if (!rows_look(&scan, &creator))
 			break;

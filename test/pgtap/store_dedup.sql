@@ -1,6 +1,6 @@
 -- P2: what a resend returns, and which events are no resends.
 \ir ../fixtures/tap.sql
-SELECT plan(65);
+SELECT plan(67);
 
 
 CREATE FUNCTION pg_temp.chat(more jsonb DEFAULT '{}') RETURNS jsonb LANGUAGE sql AS $$
@@ -97,6 +97,15 @@ SELECT is((SELECT late FROM report, clutch.send(e || '{"id": "msg_r2", "payload"
 SELECT fixture.answers($$SELECT duplicate, late FROM report, clutch.send(e || '{"id": "msg_r2", "payload": {"r": 2}}')$$, 'VALUES (true, true)', 'whose resend is late as well');
 SELECT fixture.answers($$SELECT id, duplicate FROM clutch.send_batch((SELECT ARRAY[e, e || '{"id": "msg_r3", "payload": {}}', e || '{"id": "msg_r3", "payload": {}}'] FROM report))$$,
 	$$VALUES ('msg_r', true), ('msg_r3', false), ('msg_r3', true)$$, 'the same holds in a batch');
+
+-- --------------------------------------- IDs in any order, in an index of some pages
+INSERT INTO clutch.events (envelope) SELECT pg_temp.chat(jsonb_build_object('id', 'm' || md5(i::text), 'run_id', 'run:many')) FROM generate_series(1, 400) i;
+CREATE TEMP TABLE many AS SELECT envelope FROM clutch.events WHERE run_id = 'run:many';
+WITH i AS (INSERT INTO clutch.events (envelope) SELECT envelope FROM many ORDER BY envelope ->> 'id' RETURNING 1)
+SELECT is((SELECT count(*) FROM i), 0::bigint, 'none of 400 resends is an event');
+WITH i AS (INSERT INTO clutch.events (envelope) SELECT envelope || jsonb_build_object('id', (envelope ->> 'id') || n)
+	FROM many, generate_series(0, 2) n ORDER BY envelope ->> 'id', n % 2 RETURNING 1)
+SELECT is((SELECT count(*) FROM i), 1200::bigint, 'each of 1200 IDs between them is one');
 
 -- ------------------------------------------- an error leaves no guard behind
 BEGIN;
