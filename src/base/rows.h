@@ -340,9 +340,8 @@ extern void rows_end(RowScan *scan);
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * Is the text certainly not in the first column of an index, which is a text and never null?  Then
- * no transaction has inserted it.  If this returns false, only a scan can tell; where it returns
- * true, it costs a quarter of that scan if the texts come in order, and two thirds otherwise.
+ * Returns true if no transaction has inserted this text into the first column of the index, and
+ * one of its pages shows that.  If it returns false, only a scan, which costs more, can tell.
  */
 extern bool rows_lacks_text(StateTable table, StateIndex index, LOCKMODE lock, Slice text);
 
