@@ -277,11 +277,13 @@ BEGIN
 			HINT = 'The formats are mermaid and dot.';
 	END IF;
 	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
-	WITH tree AS (
-		SELECT t.*, concat_ws(E' \u00b7 ', t.task_id, t.status, t.agent_id) AS label
-		FROM clutch.tree_nodes(run_graph.run_id) WITH ORDINALITY AS t
-			(task_id, parent_task_id, depth, path, status, agent_id, attempt, domain, payload_type,
-			 created_at, started_at, finished_at, n)
+	-- In FROM, tree_nodes would store each path, which is as long as the task is deep.
+	WITH node AS MATERIALIZED (
+		SELECT (t.node).task_id, (t.node).parent_task_id, (t.node).status, (t.node).agent_id
+		FROM (SELECT clutch.tree_nodes(run_graph.run_id) AS node) t
+	), tree AS (
+		SELECT row_number() OVER () AS n, t.task_id, t.parent_task_id, concat_ws(E' \u00b7 ', t.task_id, t.status, t.agent_id) AS label
+		FROM node t
 	)
 	SELECT	CASE format WHEN 'dot'
 				THEN string_agg(format(E'\tt%s [label="%s"];', n,

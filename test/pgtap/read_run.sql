@@ -88,6 +88,14 @@ EXCEPTION WHEN null_value_not_allowed THEN
 END $$;
 SELECT is(message || (context ~ 'tree_nodes'), 'argument "run_id" must not be nullfalse', 'a run that is NULL is refused without showing the query') FROM pg_temp.refused_run();
 SELECT is(clutch.run_graph('run:none'), 'graph TD', 'the graph of an unknown run is empty');
+-- A chain of 1,000 tasks, whose paths have 100 MB.
+INSERT INTO clutch.task (task_id, run_id, thread_id, parent_task_id, depth, status, from_agent, attempt, priority, reason, request_seq, since, created_at)
+SELECT repeat('x', 200) || i, 'run:deep', t.thread_id, repeat('x', 200) || i - 1, i, t.status, t.from_agent, t.attempt, t.priority, t.reason, i, t.since, t.created_at
+FROM clutch.task t, generate_series(1, 1000) i WHERE t.task_id = 'task:u1';
+SET temp_file_limit = '1MB';
+SELECT lives_ok($$SELECT clutch.run_graph('run:deep')$$, 'the graph of a deep run does not store the path of each task');
+RESET temp_file_limit;
+DELETE FROM clutch.task WHERE run_id = 'run:deep';
 -- ids that would end a label, begin a tag or another statement
 SELECT pg_temp.ask(id, run => 'run:hostile') FROM unnest(ARRAY['a"]; b["', 'a\', 'a\"', '<script>alert(1)</script>', '"); DROP TABLE x; --', 'é 日本', '&quot;', 'end', '`x`', '%s %I', 'x]', '}']) AS id \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE run_id = 'run:hostile'), 12::bigint, 'twelve hostile ids are requested');
