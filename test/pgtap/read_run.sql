@@ -1,7 +1,7 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
 \ir ../fixtures/tap.sql
-SELECT plan(47);
+SELECT plan(48);
 
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
