@@ -118,7 +118,7 @@ key_argument_bytes(FunctionCallInfo fcinfo, AgentKey *key)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("public_key", "WRONG_FORMAT"),
 				 errmsg("the public key is not one of Ed25519"),
-				 errhint("Pass its %d bytes as bytea: decode(text, 'base64') makes them from base64, and of a file in DER they are the last.", CRYPTO_PUBLIC_KEY_BYTES)));
+				 errhint("Pass the %d bytes of the key as bytea. If the key is in base64, use decode(key, 'base64'); in a DER file, the key is at the end.", CRYPTO_PUBLIC_KEY_BYTES)));
 }
 
 static void

@@ -423,7 +423,7 @@ agent_check_status(const Envelope *envelope)
 			 errmsg("agent \"%.*s\" is %.*s and cannot become %.*s",
 					row.agent_id.len, row.agent_id.s, row.status.len,
 					row.status.s, name.len, name.s),
-			 errhint("It can become %s; clutch.register(card) starts over.", agent_status_successors(from))));
+			 errhint("It can become %s. To start over from any status, call clutch.register(card).", agent_status_successors(from))));
 }
 
 /* ------------------------------------------------------ the agents' events */

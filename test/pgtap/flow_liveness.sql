@@ -62,10 +62,10 @@ SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 SELECT throws_ok($$SELECT clutch.send(clutch.envelope('agent.heartbeat', 'agent:m', payload => '{"status": "BUSY"}'))$$, 'KL004',
 	'agent "agent:m" is STOPPED and cannot become BUSY', 'an envelope is judged like the function');
 
-SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become INITIALIZING; clutch.register(card) starts over.',
+SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become INITIALIZING. To start over from any status, call clutch.register(card).',
 	'the hint says what can follow, because the role of an agent cannot ask for the list');
 SELECT clutch.set_status('agent:m', 'INITIALIZING') \g /dev/null
-SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become READY, UNAVAILABLE or STOPPED; clutch.register(card) starts over.',
+SELECT is(fixture.hint_of($$SELECT clutch.set_status('agent:m', 'BUSY')$$), 'It can become READY, UNAVAILABLE or STOPPED. To start over from any status, call clutch.register(card).',
 	'in the same way, if there are several');
 SELECT clutch.set_status('agent:m', 'STOPPED') \g /dev/null
 

@@ -42,7 +42,7 @@ FROM (VALUES ('{skill:research,skill:review@1.0}', NULL, '22023 WRONG_FORMAT'), 
 SELECT is(pg_temp.fault(format('SELECT clutch.grant_agent(%L, %L)', 'clutch_test_ken', agent_id)), fault, concat('no agent: ', fault))
 FROM (VALUES (NULL, '22004 NULL_VALUE'), ('', '22023 EMPTY'), (E'agent:\n', '22023 CONTROL_CHARACTER'), ('agent:' || repeat('x', 6000), '22023 TOO_LONG')) AS g(agent_id, fault);
 SELECT is(pg_temp.fault($$ SELECT clutch.grant_reader('clutch_test_ken', E'{"group:a\x7Fb"}') $$), '22023 CONTROL_CHARACTER', 'nor such a scope to read');
-SELECT matches(fixture.hint_of($$ SELECT clutch.grant_reader('public') $$), 'PUBLIC is not a role', 'who grants to PUBLIC is not only told to create it');
+SELECT matches(fixture.hint_of($$ SELECT clutch.grant_reader('public') $$), 'PUBLIC is not a role', 'a grant to PUBLIC gets a hint that fits');
 SELECT clutch.grant_agent('clutch_test_ken', 'agent:ken');
 
 SET ROLE clutch_test_ken;
