@@ -88,7 +88,7 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 	-- if several would have the same name, only the first is returned; otherwise each import would change it
 	-- back and forth
 	SELECT DISTINCT ON (1)
-		   -- two IDs may be longer together than one may be (clutch.max_id_bytes)
+		   -- the IDs of the agent and of the tool together may be longer than an ID may be (clutch.max_id_bytes)
 		   CASE WHEN octet_length(n.name) > 256 THEN concat_ws('.', left(n.name, 40), left(md5(n.name), 12), s.side) ELSE n.name END,
 		   o.value -> (s.side || 'Schema')
 	FROM (SELECT l.value ->> 'name' AS name, l.value, l.place
@@ -209,7 +209,7 @@ BEGIN
 			  SELECT true, r.n, r.n, r.value
 			  FROM (SELECT o.value, o.n, row_number() OVER (PARTITION BY o.value ->> 'id' ORDER BY o.n) AS version
 					FROM jsonb_array_elements(registered -> 'capabilities') WITH ORDINALITY AS o(value, n)) AS r
-			  -- the first version of what is described is above
+			  -- the first version of a capability that is described is returned above
 			  WHERE CASE WHEN described -> 'capabilities' @> jsonb_build_array(jsonb_build_object('id', r.value -> 'id'))
 				THEN r.version > 1 ELSE r.value ->> 'id' !~ ids END) AS c));
 	IF dialect <> 'agent_json' THEN
@@ -287,7 +287,7 @@ BEGIN
 				DETAIL = detail, HINT = hint;
 		END;
 		IF s.registered IS NULL AND version > 1 THEN
-			-- it has got the name while this import was waiting, and must not lose it
+			-- the other transaction got the name while this import waited for it, and must not lose the name
 			RAISE EXCEPTION USING ERRCODE = 'serialization_failure',
 				MESSAGE = format('another transaction has registered the schema "%s" at the same time', s.payload_type),
 				HINT = 'Import the description again.';

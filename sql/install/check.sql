@@ -245,8 +245,9 @@ JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname <> 'heap'
 JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
 WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'r'
 UNION ALL
--- ALTER EXTENSION ... DROP TABLE takes a table off this list, and ADD TABLE does not put it back.  dump.sql has the same
--- conditions: what the extension creates itself, or what belongs to a role that is gone, must not be restored.
+-- ALTER EXTENSION ... DROP TABLE takes a table off this list, and ADD TABLE does not put it back.  The
+-- conditions are those of dump.sql: rows that the extension creates itself, or that belong to a role that is gone,
+-- must not be restored.
 SELECT 'NOT_DUMPED', pg_catalog.format('pg_dump leaves out the rows of %s', c.oid::regclass) COLLATE "default",
 	   pg_catalog.format('UPDATE pg_catalog.pg_extension SET extconfig = extconfig || %L::regclass::oid, extcondition = extcondition || %L::text WHERE extname = ''clutch'';',
 			c.oid::regclass,

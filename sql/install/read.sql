@@ -265,7 +265,7 @@ DECLARE
 	nodes text;
 	edges text;
 BEGIN
-	-- run_id as well: the query below would be the CONTEXT of the error
+	-- without this check of run_id, the error would have the query below as its CONTEXT
 	IF run_id IS NULL OR format IS NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed',
 			MESSAGE = format('argument "%s" must not be null', CASE WHEN run_id IS NULL THEN 'run_id' ELSE 'format' END),

@@ -337,7 +337,7 @@ adapter_find_agent(const Adapter *self, const Json *raw, const char *path)
 	Slice		name = adapter_find_word(self, raw, path);
 	Slice		agent_id = slice_present(name) ? adapter_agent_id(name) : SLICE_NONE;
 
-	/* a group or topic of ours, which the carrier puts back, may only just fit without another prefix */
+	/* the carrier restores a group or topic of ours, so it may be too long with the prefix of agents */
 	if (slice_present(agent_id) && !slice_starts(name, SLICE_OF("group:")) && !slice_starts(name, SLICE_OF("topic:")))
 		adapter_check_word(self, path, agent_id);
 	return agent_id;

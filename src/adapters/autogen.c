@@ -234,7 +234,7 @@ autogen_read_answer(const Adapter *self, const Json *raw, int place)
 	Json	   *element = found != NULL ? json_copy(found) : json_new_object();
 	Slice		id = adapter_find_word(self, raw, "/id");
 	Slice		name = tooling_find_name(self, raw, psprintf("%s/name", at));
-	/* messages of older versions have no ID; then those of different tools are told apart */
+	/* messages of older versions have no ID; there, the name tells answers of different tools apart */
 	Slice		message = slice_present(id) ? id : name;
 	char	   *answer = psprintf("%.*s/%d", message.len, message.s, place);
 	char	   *call_at = psprintf("%s/call_id", at);

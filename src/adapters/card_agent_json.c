@@ -26,7 +26,7 @@ static const char *const card_agent_json_notes[] = {"kept", "dropped", "entry", 
 static const char *const card_agent_json_skill[] = {"id", NULL};
 static const char *const card_agent_json_skill_description[] = {"/description", NULL};
 
-/* Does it have a member that only A2A cards have, perhaps one that lacks others? */
+/* Does it have a member that only A2A cards have?  Then it is one, perhaps without required members. */
 static bool
 card_agent_json_is_for_a2a(const Json *raw)
 {

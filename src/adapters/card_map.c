@@ -124,7 +124,7 @@ card_map_read(const CardSource *source)
 	const char *at = is_call ? "/params" : "";
 	const Json *params = is_call ? card_find(source, at, JSON_OBJECT) : source->raw;
 	Slice		id = card_find_word(source, psprintf("%s/agentId", at), ID_AGENT, "agent:");
-	/* beside an ID, the name is a text of any length */
+	/* if there is an ID, the name need not be usable as one */
 	Slice		name = slice_present(id) ? SLICE_NONE : card_find_word(source, psprintf("%s/name", at), ID_AGENT, "agent:");
 	Json	   *card = slice_present(id) ? card_new(source, psprintf("%s/agentId", at), id) :
 		card_new(source, psprintf("%s/name", at), name);

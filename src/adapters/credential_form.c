@@ -297,9 +297,9 @@ credential_is_random_after(Slice text, const char *const *marks)
 
 /*
  * Is it a key that begins with a provider's prefix, followed by at least 16
- * bytes, or by as many as all keys of the provider have?  Names of languages
- * begin with "sk-", too, so what follows must be random, and so must it after
- * other short prefixes.  Only the keys of webhooks contain slashes, and only
+ * bytes, or by as many as all keys of the provider have?  Other texts, such as
+ * names of languages ("sk-"), also begin with short prefixes, so what follows
+ * these must be random.  Only the keys of webhooks contain slashes, and only
  * those of GitLab dots.  The text must not be empty.
  */
 static bool

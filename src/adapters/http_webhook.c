@@ -52,8 +52,8 @@ http_is_flat(const Adapter *self, const Json *envelope)
 }
 
 /*
- * Has the body the structure that the specification recommends, with a type
- * and a time?  A sender that uses these names for something else is within its
+ * Does the body have the structure that the specification recommends, with a
+ * type and a time?  A sender that uses these names for something else is within its
  * rights, and would give up if it were refused.
  */
 static bool

@@ -284,8 +284,8 @@ mcp_write_cancel(const Adapter *self, const Json *envelope)
 
 /*
  * Returns a member of the call that is repeated.  If the notes name the tool
- * (api/outgoing.c), they are what the server was asked for, and the payload is
- * that of whoever answers, who must not be able to call another tool.
+ * (see api/outgoing.c), they contain the original call, and the payload is an
+ * answer.  Whoever sends the answer must not be able to call another tool.
  */
 static Json *
 mcp_repeated(const Adapter *self, const Json *envelope, const char *name)

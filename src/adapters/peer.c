@@ -30,8 +30,8 @@ peer_is_report(MessageType type)
 
 /*
  * Removes what only the original sender could say.  Senders choose their keys
- * independently, so for the agent that represents all of them here, one key
- * may stand for several messages.  Each database counts attempts for itself.
+ * independently, so several senders may use the same key, but here, one agent
+ * represents them all.  Each database counts attempts for itself.
  */
 static void
 peer_remove_own(Json *envelope)

@@ -198,8 +198,8 @@ shows_state(const Endpoint *endpoint)
 /*
  * Would the call mislead the other side?  Clients of A2A do not ask again about
  * a task that has ended, and another database that has delegated the task to
- * this one would end it, or try it again.  So nothing is sent that came too
- * late, or that is not true any more.
+ * this one would end the task, or try it again.  So nothing is sent that came
+ * too late or is no longer true.
  */
 static bool
 misleads(const Call *call, const Endpoint *endpoint)

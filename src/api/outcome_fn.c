@@ -141,7 +141,7 @@ take_report(Call *call, const Report *report)
 	const Endpoint *endpoint = endpoint_of_report(call);
 	bool		has_asked = callee_has_asked(call);
 
-	/* a stream that ends, or breaks off, after a question leaves the question */
+	/* the question stands although the stream ends, or breaks off, after it */
 	if (has_asked && (!report_is_success(report) || report->response == NULL))
 		call_end(call, CALL_SENT, report->status, report->failure);
 	else if (!has_asked && !callee_is_awaited(call))

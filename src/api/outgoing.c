@@ -85,10 +85,10 @@ outgoing_is_addressed(Slice adapter)
 }
 
 /*
- * Returns the envelope, addressed to the agent.  A request may be addressed to
- * the orchestrator.  An answer may be in any thread, but the other side knows
- * the conversation by that of the task: LangGraph keeps the graph that has asked
- * there, and the session of collab has this name.
+ * Returns the envelope, addressed to the agent, because a request may be
+ * addressed to the orchestrator.  An answer may be in any thread, but the other
+ * side knows the conversation by the thread of the task: LangGraph keeps the
+ * state of the graph there, and collab uses it as the name of the session.
  */
 static Jsonb *
 outgoing_addressed(const Call *call, Jsonb *envelope)
@@ -188,9 +188,9 @@ outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envel
 }
 
 /*
- * Returns the request without the tasks that must be completed before.  They
- * are: until then, the agent was not given the task.  The other side may not
- * know them, and would wait for them.
+ * Returns the request without the tasks that must be completed before it.  They
+ * are completed, or the agent would not have been given this task, but the other
+ * side may not know them, and would wait for them.
  */
 static Jsonb *
 outgoing_released(Jsonb *envelope)
@@ -323,7 +323,8 @@ outgoing_is_interrupt_id(Slice text)
  * breakpoint, the graph has not asked anything, and the next node that asks
  * would take whatever the run has to resume with for the answer to its question.
  *
- * In this dialect, an answer may be any value, which is wrapped to be a payload.
+ * In this dialect, an answer may be any value.  If it is not an object, the
+ * payload contains it in a wrapper, which is removed again.
  */
 static void
 outgoing_put_run(DocumentBuilder *b, Jsonb *question, Jsonb *answer)
@@ -396,7 +397,7 @@ outgoing_notes(const Call *call, const Endpoint *endpoint, Jsonb *envelope)
 	document_put_text(&b, "v", version);
 	if (method != NULL)
 		document_put_cstring(&b, "method", method);
-	/* whoever has asked, for example a role that speaks for the agent */
+	/* also if the question did not come from the endpoint, but from a role that speaks for the agent */
 	if (is_resumed)
 		outgoing_put_run(&b, question, envelope);
 	else if (asked != NULL && outgoing_is_repetition(endpoint, question, asked))

@@ -334,14 +334,14 @@ extern bool rows_next_value(RowScan *scan, int attno);
 extern void rows_end(RowScan *scan);
 
 /*
- * Does all from rows_start to rows_end.  Returns whether there is a row.  With ROWS_DIRTY, *creator
- * (or NULL) is set to the transaction that is inserting it, or to InvalidTransactionId.
+ * Does everything from rows_start to rows_end.  Returns whether there is a row.  With ROWS_DIRTY,
+ * *creator (or NULL) is set to the transaction that is inserting it, or to InvalidTransactionId.
  */
 extern bool rows_look(RowScan *scan, TransactionId *creator);
 
 /*
- * Returns true if no transaction has inserted this text into the first column of the index, and
- * one of its pages shows that.  If it returns false, only a scan, which costs more, can tell.
+ * Returns true if a page of the index shows that no transaction has inserted a row with this text
+ * in its first column.  Otherwise, only a scan, which costs more, can tell.
  */
 extern bool rows_lacks_text(StateTable table, StateIndex index, LOCKMODE lock, Slice text);
 
@@ -392,7 +392,7 @@ extern Oid	rows_oid(const RowScan *scan, int attno);
 extern bool rows_bool(const RowScan *scan, int attno);
 extern SliceList rows_texts_copy(const RowScan *scan, int attno);	/* of text[], palloc'd; empty if it is NULL */
 extern Jsonb *rows_jsonb(const RowScan *scan, int attno);	/* a detoasted copy */
-/* Copies the n bytes of a bytea; zeros if it has another length, which somebody else must have written. */
+/* Copies the n bytes of a bytea, or zeros if somebody has written one of another length. */
 extern void rows_bytes(const RowScan *scan, int attno, uint8 *to, int n);
 
 /*

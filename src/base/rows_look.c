@@ -92,8 +92,8 @@ rows_descend(Relation rel, Relation index, Slice text)
 }
 
 /*
- * Looks at the leaf of the previous text first, which is usually that of this
- * one as well.  Its page may have become another one meanwhile, but what
+ * Looks at the leaf of the previous text first, which is usually the leaf of this
+ * text as well.  Its block may contain another page by now, but what
  * rows_leaf_lacks finds is true of any page of the index.
  */
 bool

@@ -178,7 +178,7 @@ callee_note_tool_call(const Event *event)
 
 /* ------------------------------------------------------- whether it is wanted */
 
-/* Returns the task of a CALL_TASK if it has this status in the attempt that was called for, or NULL. */
+/* Returns the task of a CALL_TASK if it has this status and is in the attempt of the call, or NULL. */
 static Task *
 callee_task_if(const Call *call, TaskStatus status)
 {

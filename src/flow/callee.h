@@ -76,9 +76,9 @@ extern void callee_note_claimed(const Call *call, const Endpoint *endpoint);
 extern bool callee_is_awaited(const Call *call);
 
 /*
- * Has the agent asked a question in this attempt, which nobody has answered?
- * An agent of A2A that is waiting for a login may go on by itself, so what it
- * still says is taken; but nothing is sent to it again.
+ * Has the agent asked a question in this attempt that nobody has answered?  An
+ * A2A agent that waits for a login may go on by itself, so its further documents
+ * are accepted; but the call is not sent again.
  */
 extern bool callee_has_asked(const Call *call);
 
@@ -179,10 +179,10 @@ extern CalleeState callee_report_payload(const Call *call, const Endpoint *endpo
 #define CALLEE_REJECTED	"REJECTED"
 
 /*
- * Makes a call a dead letter, and reports the failure, which may be retried
- * unless the request was rejected, to whoever waits for the answer.  If the report comes too late to change
- * anything, the call becomes void instead.  The endpoint is NULL if it has been
- * deleted.
+ * Makes a call a dead letter, and reports the failure to whoever waits for the
+ * answer.  The failure is retryable unless its code is CALLEE_REJECTED.  If the
+ * report comes too late to change anything, the call becomes void instead.  The
+ * endpoint is NULL if it has been deleted.
  */
 extern void callee_give_up(Call *call, const Endpoint *endpoint, int status, const char *code, const char *failure);
 

@@ -11,10 +11,10 @@
 #include "flow/callee.h"
 #include "task/task.h"
 
-/* Returns the task of a CALL_TASK, or NULL if its attempt is no longer running, or for another kind. */
+/* Returns the task of a CALL_TASK while it runs in the attempt of the call; otherwise NULL. */
 extern Task *callee_task(const Call *call);
 
-/* The same, or also the task if this attempt has asked a question that nobody has answered. */
+/* The same, but also returns a task that waits for the answer to a question of this attempt. */
 extern Task *callee_held_task(const Call *call);
 
 /* --- callee_answer.c --- */

@@ -108,9 +108,9 @@ lift_task(Task *task, int priority, Slice because)
 }
 
 /*
- * A waiter whose request is not committed looks for this task when it commits,
- * but it may be about to, or be prepared.  So it is looked at again when that
- * has been decided.
+ * A transaction that requests a waiter looks for this task when it commits.  But
+ * it may have looked already, or be prepared, and this task was not visible to it.
+ * So the waiter is looked at again when that transaction has ended.
  */
 void
 lift_for_waiters(Task *task)

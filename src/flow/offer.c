@@ -184,9 +184,9 @@ offer_file_anew(const WaitingPlace *place, const Requirement *requirement)
 }
 
 /*
- * Puts a waiting task into the queue of what it requires by now, if the rules
- * have changed since it began to wait.  Otherwise, says why it waits if that
- * has changed: of the tasks of a kind, only the first ones are routed again.
+ * If the rules have changed since a task began to wait, puts it into the queue
+ * of what it requires now.  Otherwise, updates the reason why it waits, because
+ * only the first tasks of each kind are routed again.
  */
 static WaitingTried
 offer_check_place(const WaitingPlace *place, void *arg)

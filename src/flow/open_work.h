@@ -32,8 +32,8 @@
 extern void open_work_add_request(Slice task_id, int64 seq, const char *place);
 
 /*
- * The same if it has revived the task, which does not count for the role any
- * more that has requested it, or has revived it before.
+ * The same if the current role has revived the task, which then no longer counts
+ * for the role that requested it, or that revived it earlier.
  */
 extern void open_work_take_over(Slice task_id, int64 seq, const char *place);
 

@@ -72,7 +72,7 @@ rebuild_empty_state(void)
 		"clutch.workflow_task"
 	};
 
-	(void) query_execute(&guard, NULL);	/* against GRANT, beside which TRUNCATE fails */
+	(void) query_execute(&guard, NULL);	/* a concurrent GRANT makes TRUNCATE fail */
 	(void) query_execute(&lock, NULL);
 	(void) query_execute(&empty, NULL);
 }

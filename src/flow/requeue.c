@@ -145,9 +145,9 @@ requeue_join(Task *task, const ChildCount *count, bool met)
 }
 
 /*
- * Returns a key for the message and the task.  It is short, because it is
- * indexed together with the run.  Nobody can choose the ID of a message so that
- * it has the key of another one, which would not wake the task.
+ * Returns a key for the message and the task.  The key is short, because it is
+ * indexed together with the run.  Nobody can choose a message ID that leads to
+ * the key of another message, so that the latter would not wake the task.
  */
 static Slice
 requeue_message_key(const Task *task, Slice message_id)
@@ -157,7 +157,7 @@ requeue_message_key(const Task *task, Slice message_id)
 	return slice_of_cstring(identifier_derive("woken:", parts, lengthof(parts)));
 }
 
-/* The same, as version 0.2.0 has written it. */
+/* Returns the key that version 0.2.0 has written. */
 static Slice
 requeue_former_message_key(const Task *task, Slice message_id)
 {

@@ -357,9 +357,9 @@ schedule_list(StrategyNumber comparison, TimestampTz now)
 /* Another process may have read the clock a moment later. */
 #define FROM_THE_FUTURE	USECS_PER_SEC
 
-/* the time of the last look at the next times; at first, and if it is to be repeated, any time is earlier */
+/* when the next times were last looked at, or DT_NOEND, to which any time is earlier, to look again */
 static TimestampTz looked_at = DT_NOEND;
-static bool brought_back = false;	/* has this transaction changed any? */
+static bool brought_back = false;	/* has this transaction changed a next time? */
 
 static void
 schedule_look_again(void)
@@ -433,15 +433,15 @@ schedule_bring_back(List *to_come, TimestampTz now)
 
 /*
  * If the clock has been set back, the next times that were found before may lie
- * years ahead.  This is looked for in the first tick of a backend, and after the
- * clock was set back while it was there.
+ * years ahead.  The first tick of a backend looks for such times, and so does the
+ * first tick after the clock was set back.
  */
 static void
 schedule_watch_clock(TimestampTz now)
 {
 	bool		was_set_back = now < looked_at;
 
-	/* if this fails, or is rolled back later, it is repeated */
+	/* if the look fails, or is rolled back later, it is repeated */
 	looked_at = DT_NOEND;
 	if (!was_set_back || schedule_bring_back(schedule_list(BTGreaterStrategyNumber, now), now))
 		looked_at = now;

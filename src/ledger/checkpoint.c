@@ -86,7 +86,7 @@ static void
 checkpoint_read(const RowScan *scan, Checkpoint *checkpoint)
 {
 	checkpoint->size = rows_int8(scan, Anum_checkpoint_size);
-	/* zeros equal no root */
+	/* a root of zeros, see rows_bytes, never matches */
 	rows_bytes(scan, Anum_checkpoint_root, checkpoint->root.bytes, CRYPTO_HASH_BYTES);
 	checkpoint_read_members(scan, checkpoint);
 	checkpoint->epoch = rows_int4(scan, Anum_checkpoint_epoch);

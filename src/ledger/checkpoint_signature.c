@@ -73,7 +73,7 @@ checkpoint_signature_visit_all(void (*visit) (const CheckpointSignature *signatu
 			.signer = slice_copy(rows_text(&scan, Anum_checkpoint_signature_signer)),
 		};
 
-		/* zeros are no valid signature */
+		/* a signature of zeros, see rows_bytes, is never valid */
 		rows_bytes(&scan, Anum_checkpoint_signature_public_key, signature.public_key, CRYPTO_PUBLIC_KEY_BYTES);
 		rows_bytes(&scan, Anum_checkpoint_signature_signature, signature.signature, CRYPTO_SIGNATURE_BYTES);
 		visit(&signature, arg);

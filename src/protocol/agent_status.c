@@ -74,7 +74,7 @@ agent_status_successors(AgentStatus from)
 		last = agent_status_name(agent_status_moves[i].to);
 	}
 	if (list.len == 0)
-		return last;			/* every status has one at least */
+		return last;			/* every status has at least one successor */
 	appendStringInfo(&list, " or %s", last);
 	return list.data;
 }

@@ -27,7 +27,7 @@ typedef enum AgentStatus
  */
 extern bool agent_status_may_become(AgentStatus from, AgentStatus to);
 
-/* Returns what may follow a status, like "READY, UNAVAILABLE or STOPPED". */
+/* Returns a list of what may follow a status, such as "READY, UNAVAILABLE or STOPPED". */
 extern const char *agent_status_successors(AgentStatus from);
 
 /* Is the work of an agent with this status given to other agents? */

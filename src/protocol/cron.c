@@ -380,7 +380,7 @@ cron_matches_between(const Cron *cron, int before, int after)
 	return false;
 }
 
-/* Returns for how many minutes after this one of the day nothing matches, up to the end of the day. */
+/* Returns how many minutes of the day, directly after this one, have no match. */
 static int
 cron_minutes_without(const Cron *cron, int minute)
 {

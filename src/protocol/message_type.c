@@ -19,7 +19,7 @@
 #define NEAREST_EDITS	3
 #define NEAREST_BYTES	64
 
-/* agents are removed by clutch.unregister; "agent.register", which is near, does the opposite */
+/* nothing is suggested for this one, because the nearest type, "agent.register", does the opposite */
 #define NO_TYPE			"agent.unregister"
 
 #define NAME(literal)	{literal, sizeof(literal) - 1}

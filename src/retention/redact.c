@@ -128,8 +128,9 @@ redact_replace_now(void *arg)
 }
 
 /*
- * Waiting is over soon; the server's own error would not say what to do.  If the
- * event could not be replaced, it may have been pruned since it was read.
+ * The wait for a lock is short, and the error of the server would not say what to
+ * do.  If the event could not be replaced, it may have been pruned since it was
+ * read.
  */
 static void
 redact_replace(int64 seq, Jsonb *redacted)

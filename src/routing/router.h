@@ -30,8 +30,8 @@ extern void router_rank_all(Choice *choice);
 extern int	router_list_agent(Choice *choice, Slice agent_id);
 
 /*
- * Rejects the first candidate, which turned out to have no slot, by
- * concurrency.  When the list runs out, the next best candidates are listed.
+ * Rejects the first candidate by the filter "concurrency", because it turned out
+ * to have no slot.  When the list runs out, the next best candidates are listed.
  */
 extern void router_reject_full(Choice *choice);
 

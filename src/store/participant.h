@@ -97,11 +97,11 @@ extern bool participant_forget_events(List *departures);
 
 /*
  * Deletes the rows of an earlier run of that name, unless the run is in the log.
- * To be called by whoever may found a run, also by those who need no right for
- * that.  A prune leaves the rows for the sake of a transaction that is writing
- * into the run, which may then roll back.  While it is open, or another one that
- * is deleting the rows, returns false, and *founder is set to it: the rows count,
- * or not, when it has ended.
+ * Everybody who may found a run must call this, also if that needs no right.  The
+ * rows may have been left by a prune, because a transaction was writing into the
+ * run, which then rolled back.  If such a transaction, or one that is deleting
+ * the rows, is still open, returns false and sets *founder to it: whether the rows
+ * count is not known before it has ended.
  */
 extern bool participant_forget_earlier(Slice run_id, TransactionId *founder);
 

@@ -90,10 +90,10 @@ participant_run_is_gone(Slice run_id, TransactionId *founder)
 
 /*
  * Deletes all rows of a run if it is not in the log, and returns whether it has
- * deleted any.  Those of a transaction that is founding it are left alone.
- * spares_ours leaves those that our transaction has written.  If another
- * transaction is deleting a row, *founder is set to it: it may be about to found
- * the run, and if it rolls back, the row is there again.
+ * deleted any.  Rows of a transaction that is founding the run are left alone, and
+ * with spares_ours, also those that our transaction has written.  If another
+ * transaction is deleting a row, *founder is set to it, because it may be about to
+ * found the run, and if it rolls back, the row is there again.
  */
 static bool
 participant_delete_gone(Slice run_id, bool spares_ours, TransactionId *founder)

@@ -337,8 +337,8 @@ step_was_hurried(const Task *task, const TaskEvent *event)
 /*
  * Does this code of an error blame the request?  Then it does not count against
  * the agent (spec 003 5.3, 9.1), or one bad sender could close the agent to all
- * others.  The adapters give the last two to a server that refuses the
- * arguments of a call, which has no other way to say so.
+ * others.  Adapters use the last two codes for the error of a server that refuses
+ * the arguments of a call.
  */
 static bool
 step_blames_request(Slice code)

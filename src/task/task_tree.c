@@ -16,8 +16,8 @@
 
 /*
  * Nodes by task_id: an open-addressing hash table whose size is a power of
- * two, at most half full.  Whoever could choose task IDs that have the same
- * place there could make everybody who looks at the run wait for hours.
+ * two, at most half full.  The hash has a secret key.  Otherwise, task IDs could
+ * be chosen that all have the same place, and a look at their run would take hours.
  */
 typedef struct NodeTable
 {

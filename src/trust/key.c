@@ -42,8 +42,8 @@ key_time_or_never(const RowScan *scan, int attno)
 }
 
 /*
- * Reads a row.  One that was written by hand may have a key of any length; zeros
- * in its place fit nothing.
+ * Reads a row.  A row that was written by hand may have a key of any length.  It
+ * is read as zeros, by which no signature is valid.
  */
 static void
 key_read_row(const RowScan *scan, AgentKey *key)

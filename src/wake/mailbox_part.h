@@ -17,7 +17,7 @@
 #define MAILBOX_PLACES		(2 * MAILBOX_HINTS)
 #define MAILBOX_NO_HINT		PG_UINT16_MAX
 
-/* The number of counters of listeners, which all databases share. */
+/* the number of counters of listeners, which all databases share */
 #define MAILBOX_LISTENERS	16384
 
 typedef struct Mailbox
@@ -50,7 +50,7 @@ typedef struct Mailboxes
 	bool		any_changed;	/* more databases have changed than fit */
 	int			nchanged;
 	Oid			changed[MAILBOX_CHANGES];
-	/* how many sessions listen to the channels of a place, see listener.c */
+	/* how many sessions may listen to the channels that share a counter, see listener.c */
 	pg_atomic_uint32 listeners[MAILBOX_LISTENERS];
 	int			n;
 	Mailbox		boxes[FLEXIBLE_ARRAY_MEMBER];

@@ -185,7 +185,7 @@ notify_note_channel(Audience audience, uint64 key)
 	entry = hash_search(woken, &key, HASH_ENTER, &found);
 	if (found)
 	{
-		/* IDs can be found whose channels of different kinds have the same key */
+		/* somebody may have chosen an ID by which a channel of another kind has the same key */
 		if (entry->audience != audience)
 			notify_in_transaction(audience, key);
 		return;

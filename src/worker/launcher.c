@@ -157,7 +157,7 @@ launcher_start_worker(int number, Oid database)
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
 	worker.bgw_main_arg = Int32GetDatum(number);
-	/* when it has ended, there is room for another one, and we are told */
+	/* we are notified when the worker has ended, because then there is room for another one */
 	worker.bgw_notify_pid = MyProcPid;
 	launcher_set_function(&worker, "clutch_worker_main");
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
@@ -223,7 +223,7 @@ launcher_ensure_worker(int number, const MailboxView *view, bool belongs, Timest
 	}
 	else if (!belongs || !launcher_lacks_worker(view) || view->is_away)
 		return DT_NOEND;
-	/* one for which there was no room is tried whenever another one has ended */
+	/* if there was no room for a worker, this is tried again whenever another one has ended */
 	if (view->state != MAILBOX_NOT_STARTED && !clock_is_over(view->started_at, START_INTERVAL, now))
 		return view->started_at + START_INTERVAL;
 	mailbox_worker_starts(number, now);
