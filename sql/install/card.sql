@@ -113,7 +113,9 @@ CREATE FUNCTION clutch.card_schema_name(agent_id text, payload_type text, schema
 	SET search_path = pg_catalog, pg_temp
 	AS $$
 DECLARE
-	own text := payload_type || '.' || left(md5(agent_id), 12);
+	-- a name may be so long that it leaves no room for the hash
+	stem text := CASE WHEN octet_length(payload_type) > 243 THEN concat_ws('.', left(payload_type, 40), left(md5(payload_type), 12)) ELSE payload_type END;
+	own text := stem || '.' || left(md5(agent_id), 12);
 	registered jsonb := (SELECT p.schema FROM clutch.payload_type p WHERE p.payload_type = card_schema_name.payload_type ORDER BY p.version DESC LIMIT 1);
 BEGIN
 	IF EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = own) THEN
@@ -123,8 +125,9 @@ BEGIN
 	ELSIF EXISTS (
 		SELECT FROM clutch.agent_registry r, LATERAL clutch.card_schemas(r.card) AS c
 		WHERE r.agent_id <> card_schema_name.agent_id AND c.payload_type = card_schema_name.payload_type
-			  AND starts_with(card_schema_name.payload_type, regexp_replace(substr(r.agent_id, 7), E'[\\s/@]', '_', 'g') || '.')
-			  AND NOT EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = c.payload_type || '.' || left(md5(r.agent_id), 12))) THEN
+			  -- of a name that is too long, card_schemas keeps the beginning
+			  AND starts_with(card_schema_name.payload_type, left(regexp_replace(substr(r.agent_id, 7), E'[\\s/@]', '_', 'g') || '.', 40))
+			  AND NOT EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = stem || '.' || left(md5(r.agent_id), 12))) THEN
 		RETURN own;
 	END IF;
 	RETURN payload_type;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(205);
+SELECT plan(207);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -450,6 +450,10 @@ SELECT is(pg_temp.imports('agent:twin', 'b.c', 'other'), 'added schema twin.b.c.
 SELECT is(pg_temp.imports('agent:twin.b', 'c', 'third'), 'changed schema twin.b.c.input same > third', 'then the other one has the name');
 SELECT is(regexp_replace(pg_temp.imports('agent:' || repeat('é', 100), repeat('t', 200), 'long') || ', ' || pg_temp.imports('agent:' || repeat('é', 100), repeat('t', 199), 'longer'), '[0-9a-f]{12}', 'HASH', 'g'),
 	format('added schema %1$s.HASH.input long, added schema %1$s.HASH.input longer', repeat('é', 40)), 'a name that would be too long is shortened');
+SELECT is(regexp_replace(pg_temp.imports('agent:' || repeat('z', 90), 'b.' || repeat('t', 160), 'first') || ', ' || pg_temp.imports('agent:' || repeat('z', 90) || '.b', repeat('t', 160), 'second'), '[0-9a-f]{12}', 'HASH', 'g'),
+	format('added schema %1$s.HASH.input first, added schema %1$s.HASH.input.HASH second', repeat('z', 40)), 'and it is not taken from another agent either');
+SELECT is(regexp_replace(pg_temp.imports('agent:' || repeat('y', 90), 'b.' || repeat('t', 150), 'first') || ', ' || pg_temp.imports('agent:' || repeat('y', 90) || '.b', repeat('t', 150), 'second'), '[0-9a-f]{12}', 'HASH', 'g'),
+	format('added schema %s.b.%s.input first, added schema %s.HASH.HASH second', repeat('y', 90), repeat('t', 150), repeat('y', 40)), 'nor is one that has no room for a hash');
 RESET client_min_messages;
 SELECT is((SELECT string_agg(what || ' ' || (becomes #>> '{required,0}'), ', ' ORDER BY what) FROM clutch.import_registry('{"version": "3.0", "orchestrator": "dots", "agents": {
 	"rita": {"description": "R", "skills": [], "capabilities": [{"name": "x.y", "description": "xy", "inputSchema": {"required": ["one"]}}]},
