@@ -9,6 +9,7 @@
 
 #include "access/transam.h"
 #include "base/column.h"
+#include "base/guard.h"
 #include "base/rows.h"
 #include "miscadmin.h"
 #include "storage/sinval.h"
@@ -189,15 +190,41 @@ participant_forget_events(List *departures)
 	return true;
 }
 
+/* Are there rows of a run that is not in the log?  *founder is set as in participant_run_is_gone. */
+static bool
+participant_run_has_left(Slice run_id, TransactionId *founder)
+{
+	bool		has_left;
+	RowScan		scan;
+
+	*founder = InvalidTransactionId;
+	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
+	rows_start(&scan);
+	has_left = rows_next(&scan) && participant_run_is_gone(run_id, founder);
+	rows_end(&scan);
+	return has_left;
+}
+
 /*
  * A row of ours belongs to a message that is not in the log yet: a user's
  * BEFORE trigger may send one itself.
+ *
+ * Two founders must not delete the rows at the same time: each would find some
+ * that the other one has deleted, and wait for its end.
  */
 bool
 participant_forget_earlier(Slice run_id, TransactionId *founder)
 {
+	uint64		guard;
+
+	if (!participant_run_has_left(run_id, founder))
+		return !TransactionIdIsValid(*founder);
+	guard = guard_key(GUARD_DEPARTURE, run_id, SLICE_NONE, 0);
+	guard_take(guard);
 	if (participant_delete_gone(run_id, true, founder))
 		participant_announce();
+	guard_release(guard);
 	return !TransactionIdIsValid(*founder);
 }
 

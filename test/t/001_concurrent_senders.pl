@@ -113,6 +113,15 @@ $node->command_checks_all(
 	[ 'pgbench', '-n', '-c', 9, '-j', 2, '-T', 8, '-f', "$dir/look.sql\@1", '-f', "$dir/said.sql\@80", 'postgres' ],
 	0, [qr{failed transactions: 0 }], [qr{^(?!.*(?:error|abort))}s], 'the epoch stays the same while others send');
 
+# A prune may leave those who took part in a run.  Several sessions found it again at the same time, and remove them.
+$node->safe_psql('postgres', q{
+	INSERT INTO clutch.participant SELECT 'agent:former' || i, 'run:former' || n FROM generate_series(1, 5000) i, generate_series(1, 40) n});
+append_to_file("$dir/found.sql", "\\set n :n + 1\nSELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:former' || :n));\n");
+$node->command_checks_all(
+	[ 'pgbench', '-n', '-c', 4, '-j', 2, '-t', 40, '-D', 'n=0', '-f', "$dir/found.sql", 'postgres' ],
+	0, [ qr{processed: 160/160}, qr{failed transactions: 0 } ], [qr{^(?!.*(?:error|abort))}s], 'four sessions that found the same runs: no deadlock, no error');
+is($node->safe_psql('postgres', q{SELECT count(*) FROM clutch.participant WHERE run_id LIKE 'run:former%'}), '0', 'and nobody is left');
+
 is_sound($node, 'postgres', 'after the senders');
 
 $node->stop;
