@@ -90,6 +90,19 @@ participant_run_is_gone(Slice run_id, TransactionId *founder)
 }
 
 /*
+ * Goes to the next row that no other open transaction is inserting.  Such a
+ * transaction is founding the run, and other senders do not wait for it.
+ */
+static bool
+participant_next_settled(RowScan *scan)
+{
+	while (rows_next(scan))
+		if (!rows_is_being_inserted(scan))
+			return true;
+	return false;
+}
+
+/*
  * Deletes all rows of a run if it is not in the log, and returns whether it has
  * deleted any.  Rows of a transaction that is founding the run are left alone, and
  * with spares_ours, also those that our transaction has written.  If another
@@ -107,11 +120,11 @@ participant_delete_gone(Slice run_id, bool spares_ours, TransactionId *founder)
 	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	while (rows_next(&scan) && (is_gone || participant_run_is_gone(run_id, founder)))
+	while (participant_next_settled(&scan) && (is_gone || participant_run_is_gone(run_id, founder)))
 	{
 		ItemPointerData tid = rows_tid(&scan);
 
-		if (rows_is_being_inserted(&scan) || (spares_ours && rows_is_ours(&scan)))
+		if (spares_ours && rows_is_ours(&scan))
 			continue;
 		if (rows_is_being_deleted(&scan))
 			deleter = rows_in_doubt(&scan);
@@ -201,7 +214,7 @@ participant_run_has_left(Slice run_id, TransactionId *founder)
 	rows_begin(&scan, TABLE_PARTICIPANT, INDEX_PARTICIPANT_RUN, ROWS_DIRTY, RowExclusiveLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	has_left = rows_next(&scan) && participant_run_is_gone(run_id, founder);
+	has_left = participant_next_settled(&scan) && participant_run_is_gone(run_id, founder);
 	rows_end(&scan);
 	return has_left;
 }
