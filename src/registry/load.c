@@ -213,8 +213,23 @@ load_reader_refresh(LoadReader *reader, int ordinal)
 
 	/* if the clock was set back, everything is old */
 	if (key->read_at == 0 || key->read_at > reader->now ||
-		reader->now >= reader->loads[ordinal].good_until || key->key == LOAD_KEY_FULL)
+		!load_reader_is_good(reader, ordinal) || key->key == LOAD_KEY_FULL)
 		load_reader_read(reader, ordinal);
+}
+
+/*
+ * Returns whether it is worth reading the slots of an agent again that is full
+ * under a lower limit than its card's, the one of a breaker.  Within a second,
+ * which is also how long breakers are cached, those of an agent with many slots
+ * are not read again.  Otherwise a tick that tries a thousand tasks would read
+ * all slots of all such agents a thousand times.
+ */
+static bool
+load_may_have_fallen(const LoadReader *reader, int ordinal)
+{
+	TimestampTz read_at = load_reader_read_at(reader, ordinal);
+
+	return reader->now > Min(reader->loads[ordinal].good_until, read_at + USECS_PER_SEC);
 }
 
 void
@@ -234,11 +249,7 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	}
 	load_reader_begin(&reader, roster, 0);
 	(void) load_reader_key(&reader, ordinal);
-	/*
-	 * it is full under a lower limit than the card's, and may have room by now
-	 */
-	if (load_reader_load(&reader, ordinal)->running >= limit &&
-		load_reader_read_at(&reader, ordinal) < reader.now)
+	if (load_reader_load(&reader, ordinal)->running >= limit && load_may_have_fallen(&reader, ordinal))
 		load_reader_read(&reader, ordinal);
 	*load = *load_reader_load(&reader, ordinal);
 	load_reader_end(&reader);

@@ -130,6 +130,16 @@ load_reader_read_at(const LoadReader *reader, int ordinal)
 	return reader->keys[ordinal].read_at;
 }
 
+/*
+ * Returns whether the agent has so many slots, or so high a limit, that its
+ * cached load is used however new a load is asked for.
+ */
+static inline bool
+load_reader_is_good(const LoadReader *reader, int ordinal)
+{
+	return reader->now < reader->loads[ordinal].good_until;
+}
+
 /* Reads it again now, even if it is cached. */
 extern void load_reader_read(LoadReader *reader, int ordinal);
 

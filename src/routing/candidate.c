@@ -185,7 +185,8 @@ candidate_settle_best(Choice *choice, LoadReader *reader)
 		Candidate	before = *best;
 		uint64		key;
 
-		if (load_reader_read_at(reader, ordinal) >= reader->now - AGE_OF_BEST)
+		if (load_reader_read_at(reader, ordinal) >= reader->now - AGE_OF_BEST ||
+			load_reader_is_good(reader, ordinal))
 			return;
 		load_reader_read(reader, ordinal);
 		key = candidate_load_key(choice, reader, ordinal);
