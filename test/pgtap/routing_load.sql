@@ -1,6 +1,6 @@
 -- Remembered loads of agents lead to the same choice as loads that are read for it, and are those of the newest versions of the slots.
 \ir ../fixtures/tap.sql
-SELECT plan(7);
+SELECT plan(9);
 
 SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
 	'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', jsonb_build_object('max_concurrency', 1 + n % 4))))
@@ -32,6 +32,26 @@ SELECT is(:'remembered'::jsonb -> 'reason', :'read'::jsonb -> 'reason', 'and the
 SELECT is((:'remembered'::jsonb #>> '{rejected,concurrency,count}')::int, (SELECT count(*)::int FROM load WHERE running >= max_concurrency), 'the full ones are counted');
 SELECT fixture.answers($$SELECT c.agent_id, (d #>> ARRAY['details', 'load', (c.n - 1)::text])::float8 FROM (SELECT pg_temp.decision(0) AS d) x, jsonb_array_elements_text(d -> 'candidates') WITH ORDINALITY c (agent_id, n) JOIN load USING (agent_id) ORDER BY agent_id COLLATE "C"$$,
 	$$SELECT agent_id, round(running::numeric / max_concurrency, 6)::float8 FROM load WHERE running < max_concurrency ORDER BY agent_id$$, 'and the loads are those of the newest versions of the slots');
+-- ------------------------- the slots of agents with many of them are not read for each choice
+SELECT count(fixture.agent('many' || n, 1000, '{skill:many}')) FROM generate_series(1, 40) n \g /dev/null
+SELECT fixture.agent('tried', 1000, '{skill:tried}') \g /dev/null
+INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
+SELECT agent_id, slot_no, 1, 'task:x', 0, 0, 0
+FROM (SELECT 'agent:tried' AS agent_id UNION ALL SELECT 'agent:many' || generate_series(1, 40)) a, generate_series(0, 99) slot_no;
+INSERT INTO clutch.agent_failure (agent_id, seq, at, failed, timed_out)
+SELECT 'agent:tried', n, now() - interval '1 hour', true, false FROM generate_series(1, 10) n;
+-- how many entries for slots 10 choices have read
+CREATE FUNCTION pg_temp.choose_ten_times(skill text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint := pg_stat_get_xact_tuples_returned('clutch.agent_slot_key'::regclass);
+BEGIN
+	FOR i IN 1..10 LOOP
+		PERFORM clutch.route(clutch.envelope('task.request', 'agent:client', requires => ARRAY[skill])), pg_sleep(0.002);
+	END LOOP;
+	RETURN pg_stat_get_xact_tuples_returned('clutch.agent_slot_key'::regclass) - before;
+END $$;
+SELECT cmp_ok(pg_temp.choose_ten_times('skill:tried'), '<', 250::bigint, 'if a breaker leaves the agent no room');
+SELECT cmp_ok(pg_temp.choose_ten_times('skill:many'), '<', 4200::bigint, 'nor to find the best of many');
 -- ----------------------- agents whose names have the same hash in PostgreSQL's hash tables
 SELECT fixture.agent('lnquc5a0ol00aati6a', 1, '{skill:p}'), fixture.agent('dnv0ekku00gatta0am', 1, '{skill:q}') \g /dev/null
 SELECT fixture.ask('task:p', skill => 'skill:p', run => 'run:p'), fixture.ask('task:q', skill => 'skill:q', run => 'run:p') \g /dev/null
