@@ -48,8 +48,8 @@
 static void
 load_add_slot(const RowScan *scan, AgentLoad *load)
 {
-	if (!rows_is_null(scan, Anum_agent_slot_task_id))
-		load->running++;
+	if (!rows_is_null(scan, Anum_agent_slot_task_id) && load->running++ == 0)
+		load->first_taken = rows_int4(scan, Anum_agent_slot_slot_no);
 	load->done += rows_int4(scan, Anum_agent_slot_done);
 	load->failed += rows_int4(scan, Anum_agent_slot_failed);
 	load->last_chosen = Max(load->last_chosen, rows_int8(scan, Anum_agent_slot_chosen_seq));
@@ -184,6 +184,15 @@ load_reader_end(LoadReader *reader)
 		rows_end(&reader->scan);
 }
 
+static RowScan *
+load_reader_scan(LoadReader *reader)
+{
+	if (!reader->scanning)
+		rows_begin(&reader->scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST, AccessShareLock);
+	reader->scanning = true;
+	return &reader->scan;
+}
+
 void
 load_reader_read(LoadReader *reader, int ordinal)
 {
@@ -194,13 +203,7 @@ load_reader_read(LoadReader *reader, int ordinal)
 
 	CHECK_FOR_INTERRUPTS();
 	reader->keys[ordinal].read_at = 0;
-	if (!reader->scanning)
-	{
-		rows_begin(&reader->scan, TABLE_AGENT_SLOT, INDEX_AGENT_SLOT, ROWS_LATEST,
-				   AccessShareLock);
-		reader->scanning = true;
-	}
-	slots = load_scan(&reader->scan, agent->agent_id, limit, &known->load);
+	slots = load_scan(load_reader_scan(reader), agent->agent_id, limit, &known->load);
 	known->good_until = reader->now + load_age(slots, limit);
 	reader->keys[ordinal].key = load_key(&known->load, limit);
 	reader->keys[ordinal].read_at = reader->now;
@@ -218,18 +221,25 @@ load_reader_refresh(LoadReader *reader, int ordinal)
 }
 
 /*
- * Returns whether it is worth reading the slots of an agent again that is full
- * under a lower limit than its card's, the one of a breaker.  Within a second,
- * which is also how long breakers are cached, those of an agent with many slots
- * are not read again.  Otherwise a tick that tries a thousand tasks would read
+ * Is an agent still full that was full under a lower limit than its card's, the
+ * one of a breaker?  Others may have ended its tasks since its load was cached.
+ * It is if as many slots as before are taken from the first one on; only if not,
+ * all are read again.  Otherwise a tick that tries a thousand tasks would read
  * all slots of all such agents a thousand times.
  */
 static bool
-load_may_have_fallen(const LoadReader *reader, int ordinal)
+load_reader_stays_full(LoadReader *reader, int ordinal, int limit)
 {
-	TimestampTz read_at = load_reader_read_at(reader, ordinal);
+	int			running = 0;
+	SlotWalk	walk;
 
-	return reader->now > Min(reader->loads[ordinal].good_until, read_at + USECS_PER_SEC);
+	if (load_reader_read_at(reader, ordinal) == reader->now)
+		return true;
+	slot_walk_from(&walk, load_reader_scan(reader), roster_agent(reader->roster, ordinal)->agent_id,
+				   load_reader_load(reader, ordinal)->first_taken);
+	while (running < limit && slot_walk_next(&walk))
+		running += !rows_is_null(&reader->scan, Anum_agent_slot_task_id);
+	return running == limit;
 }
 
 void
@@ -249,7 +259,7 @@ load_read(Slice agent_id, int limit, AgentLoad *load)
 	}
 	load_reader_begin(&reader, roster, 0);
 	(void) load_reader_key(&reader, ordinal);
-	if (load_reader_load(&reader, ordinal)->running >= limit && load_may_have_fallen(&reader, ordinal))
+	if (load_reader_load(&reader, ordinal)->running >= limit && !load_reader_stays_full(&reader, ordinal, limit))
 		load_reader_read(&reader, ordinal);
 	*load = *load_reader_load(&reader, ordinal);
 	load_reader_end(&reader);

@@ -29,6 +29,8 @@ typedef struct AgentLoad
 {
 	int			running;		/* slots taken: tasks that are assigned or
 								 * running */
+	int			first_taken;	/* number of the first of these slots when they
+								 * were read */
 	int			limit;			/* number of slots */
 	int			done;			/* recent tasks that were completed ... */
 	int			failed;			/* ... and that failed or timed out */
@@ -43,7 +45,8 @@ extern double load_success_rate(const AgentLoad *load);
 /*
  * Reads all slots of the agent.  If it has many, a load read a tenth of a
  * second ago (up to seconds, if it has thousands) is used again unless it says
- * that the agent is full; and if it has thousands, only some of them are read.
+ * that the agent is full, and it is not; and if it has thousands, only some of
+ * them are read.
  */
 extern void load_read(Slice agent_id, int limit, AgentLoad *load);
 
