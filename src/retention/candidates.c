@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/hash64.h"
 #include "base/order.h"
 #include "base/rows.h"
@@ -223,11 +224,11 @@ candidates_judge_run(Search *search, Slice run_id)
 static RunVerdict
 candidates_run_verdict(Search *search, Slice run_id)
 {
-	uint64		hash = slice_hash(run_id);
+	uint64		hash = crypto_name_hash(run_id);
 	bool		found;
 	RunEntry   *entry = hash_search(search->runs, &hash, HASH_ENTER, &found);
 
-	/* if two runs have the same hash, only the first one is remembered */
+	/* nobody can choose the ID of a run so that it has the hash of another one, but it may happen to */
 	if (found && !slice_equal(entry->run_id, run_id))
 		return candidates_judge_run(search, run_id);
 	if (!found)

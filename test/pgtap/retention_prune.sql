@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(74);
+SELECT plan(75);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -242,5 +242,9 @@ SELECT clutch.prune('infinity') \g /dev/null
 SELECT is(pg_temp.left_of('run:put_off'), '4 1 0 0 0 0', 'a run stays while something of it has been put off');
 SELECT clutch.tick(), clutch.prune('infinity') \g /dev/null
 SELECT is(pg_temp.left_of('run:put_off'), '0 0 0 0 0 0', 'and goes when that has been handled');
+
+-- the IDs of the first two runs have the same hash in PostgreSQL's hash tables
+SELECT fixture.ask(md5(run), run => run), fixture.claimed('agent:ken'), pg_temp.finish(md5(run)) FROM unnest('{msg_victim,msg_attackerbk/A2ZG1Ld~,run:third}'::text[]) run \g /dev/null
+SELECT is(clutch.prune('infinity', 12), 12::bigint, 'a run is judged once, although its ID was chosen to have the hash of that of another run');
 SELECT * FROM finish();
 DROP OWNED BY tap_prune; DROP ROLE tap_prune;
