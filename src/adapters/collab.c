@@ -449,7 +449,9 @@ collab_names_request(const Adapter *self, const Json *request, const Json *asked
 {
 	Json	   *session = adapter_member(asked, "/body/context/sessionId");
 
-	json_put(document, "/header/correlationId", adapter_noted(self, request, "/native/id"));
+	bool		is_outer = json_get(document, "/correlationId") != NULL;
+
+	json_put(document, psprintf("%s/correlationId", is_outer ? "" : collab_header(document)), adapter_noted(self, request, "/native/id"));
 	if (session != NULL)
 		json_put(document, "/body/context/sessionId", session);
 }

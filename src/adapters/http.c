@@ -24,6 +24,7 @@
 
 #define TYPE_PREFIX		"clutch."
 #define SOURCE_PREFIX	"/clutch/"
+#define SUBJECT_HEADER	"ce-subject"
 
 /*
  * members that are always translated; http_read_event and http_event_of handle
@@ -87,6 +88,17 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *names)
 	return event;
 }
 
+/* Returns the text of an attribute for a header. */
+static Json *
+http_header_of(const Json *attribute)
+{
+	Slice		text = attribute->text;
+
+	if (attribute->kind == JSON_NUMBER)
+		text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(attribute->number))));
+	return json_of_text(adapter_encode_header(text));
+}
+
 static Json *
 http_request_of_event(const Adapter *self, const Json *event, const Json *envelope)
 {
@@ -96,13 +108,9 @@ http_request_of_event(const Adapter *self, const Json *event, const Json *envelo
 	for (int i = 0; i < event->n; i++)
 	{
 		Slice		name = slice_of_cstring(psprintf("ce-%.*s", event->keys[i].len, event->keys[i].s));
-		Slice		text = event->items[i]->text;
 
-		if (slice_is(event->keys[i], "data"))
-			continue;
-		if (event->items[i]->kind == JSON_NUMBER)
-			text = slice_of_cstring(DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(event->items[i]->number))));
-		json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, name), json_of_text(adapter_encode_header(text)));
+		if (!slice_is(event->keys[i], "data"))
+			json_put_member(json_get(request, "/headers"), http_spelling(self, envelope, name), http_header_of(event->items[i]));
 	}
 	json_put(request, "/body", json_get(event, "/data"));
 	return request;
@@ -394,11 +402,22 @@ http_declines(const Adapter *self, const Json *raw)
 		"its headers have neither ce-specversion nor webhook-id";
 }
 
-/* An event about what another one was about has the same subject. */
+/*
+ * An event about what another one was about has the same subject.  A webhook
+ * has no subject.
+ */
 static void
 http_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
-	json_put(document, "/subject", adapter_noted(self, request, "/native/task_id"));
+	Json	   *subject = adapter_noted(self, request, "/native/task_id");
+	Slice		name = http_header_name(document, SLICE_OF(SUBJECT_HEADER));
+
+	if (subject == NULL)
+		subject = json_get(request, "/task_id");
+	if (json_get(document, "/specversion") != NULL)
+		json_put(document, "/subject", subject);
+	else if (http_header(document, SLICE_OF("ce-specversion")) != NULL)
+		json_put(document, json_path("/headers", slice_present(name) ? name : SLICE_OF(SUBJECT_HEADER)), http_header_of(subject));
 }
 
 const Adapter http_adapter = {

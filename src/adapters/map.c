@@ -349,7 +349,9 @@ map_is_call(const Adapter *self, const Json *request, const Json *asked)
 static void
 map_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
-	json_put(document, "/meta/correlationId", adapter_noted(self, request, "/native/task_id"));
+	Json	   *task = adapter_noted(self, request, "/native/task_id");
+
+	json_put(document, psprintf("%s/meta/correlationId", map_frame(document)), task != NULL ? task : json_get(request, "/task_id"));
 }
 
 const Adapter map_adapter = {

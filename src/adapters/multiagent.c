@@ -369,7 +369,21 @@ multiagent_declines(const Adapter *self, const Json *raw)
 	return json_says(raw, "/protocol", PROTOCOL) ? NULL : "its protocol is not \"" PROTOCOL "\"";
 }
 
-/* A message that answers another one has its parents, and last the message itself. */
+static bool
+multiagent_is_parent(const Json *document, const Json *id)
+{
+	const Json *parents = json_get_kind(document, "/trace/parents", JSON_ARRAY);
+
+	for (int i = 0; parents != NULL && i < parents->n; i++)
+		if (json_equal(parents->items[i], id))
+			return true;
+	return false;
+}
+
+/*
+ * A message that answers another one has its parents, and last the message
+ * itself.  If it has this one among its parents, they are its own.
+ */
 static void
 multiagent_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
@@ -377,7 +391,7 @@ multiagent_names_request(const Adapter *self, const Json *request, const Json *a
 	Json	   *id = json_get(asked, "/trace/id");
 	Json	   *all = parents != NULL ? json_copy_top(parents) : json_new_array();
 
-	if (id == NULL)
+	if (id == NULL || multiagent_is_parent(document, id))
 		return;
 	json_add(all, id);
 	json_put(document, "/trace/parents", all);

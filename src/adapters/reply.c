@@ -144,10 +144,10 @@ reply_task(const Reply *reply, const Json *envelope)
 /* ------------------------------------------------------------- the document */
 
 void
-reply_name_request(const Reply *reply, const Json *envelope, Json *document)
+reply_name_request(const Reply *reply, Json *document)
 {
 	const Adapter *adapter = reply->adapter;
 
-	if (adapter->names_request != NULL && adapter_noted(adapter, envelope, "/kept") == NULL)
+	if (adapter->names_request != NULL)
 		adapter->names_request(adapter, reply->request, reply->asked, document);
 }

@@ -57,9 +57,10 @@ extern Json *reply_envelope(const Reply *reply, const Json *end);
 extern Json *reply_task(const Reply *reply, const Json *envelope);
 
 /*
- * Names the request in the document that was made of that envelope, in place.
- * An end that came as a document of the dialect itself is left as it was.
+ * Names the request in the document of its end, in place.  If the end came as a
+ * document of the dialect itself, its sender may have named what it was sent by
+ * an endpoint, or nothing.
  */
-extern void reply_name_request(const Reply *reply, const Json *envelope, Json *document);
+extern void reply_name_request(const Reply *reply, Json *document);
 
 #endif							/* CLUTCH_REPLY_H */

@@ -115,7 +115,7 @@ reply_write(Reply *reply, Jsonb *end)
 	reply_begin(reply);
 	envelope = reply_envelope(reply, json_read(end));
 	document = outbound_write(reply->adapter, envelope);
-	reply_name_request(reply, envelope, document);
+	reply_name_request(reply, document);
 	return document;
 }
 

@@ -1,6 +1,6 @@
 -- The end of a task in the dialect of its request.
 \ir ../fixtures/tap.sql
-SELECT plan(92);
+SELECT plan(95);
 SET clutch.notify = off;
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:w", "capabilities": [{"id": "skill:w"}], "limits": {"max_concurrency": 10}}') \g /dev/null
 CREATE TEMP TABLE asked (name text, raw jsonb, task_id text);
@@ -143,6 +143,23 @@ SELECT jsonb_build_object('protocol', 'multiagent-1.0', 'role', 'agent', 'agent'
 	'trace', '{"id": "t-10", "parents": ["t-9", "t-x"]}'::jsonb) AS said \gset
 SELECT is(late, false, 'an answer in multiagent') FROM answered a, clutch.ingest(:'said', context => jsonb_build_object('task_id', a.task_id)) AS r;
 SELECT is(clutch.reply(task_id), :'said', 'is the reply, with its own parents') FROM answered;
+-- agents behind an endpoint of the dialect are sent our IDs, and answer to these or to none
+INSERT INTO clutch.endpoint (name, url, adapter, serves) SELECT d, 'https://' || d || '.example/', d, 'agent:far-' || d FROM unnest('{http,collab,map,multiagent}'::text[]) AS d;
+SELECT fixture.agent('far-' || d, 40, ARRAY['skill:far-' || d]) FROM unnest('{http,collab,map,multiagent}'::text[]) AS d \g /dev/null
+CREATE TEMP TABLE distant AS SELECT n.name, n.adapter, n.raw, n.place, n.id, s.said, NULL::text AS task_id FROM named n JOIN (VALUES
+	('http', '{"specversion": "1.0", "id": "far-1", "source": "far", "type": "clutch.task.result", "subject": "ours", "data": {"celsius": 22}}'::jsonb),
+	('http', '{"headers": {"ce-specversion": "1.0", "ce-id": "far-2", "ce-source": "far", "ce-type": "clutch.task.result"}, "body": {"celsius": 22}}'),
+	('http', '{"headers": {"ce-specversion": "1.0", "ce-id": "far-3", "ce-source": "far", "ce-type": "clutch.task.result", "CE-Subject": "ours"}, "body": {"celsius": 22}}'),
+	('collab', '{"header": {"messageId": "far-4", "type": "RESPONSE", "source": "far", "destination": "analyzer", "correlationId": "ours"}, "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
+	('collab', '{"header": {"messageId": "far-5"}, "type": "RESPONSE", "correlationId": "ours", "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
+	('collab', '{"messageId": "far-6", "type": "RESPONSE", "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
+	('map', '{"id": "far-7", "from": "far", "to": {"agent": "p"}, "payload": {"celsius": 22}, "meta": {"isResult": true, "correlationId": "ours"}}'),
+	('map', '{"jsonrpc": "2.0", "method": "map/message", "params": {"message": {"id": "far-8", "from": "far", "to": {"agent": "p"}, "payload": {"celsius": 22}, "meta": {"isResult": true}}}}'),
+	('multiagent', '{"protocol": "multiagent-1.0", "role": "agent", "agent": {"id": "far", "name": "Far", "model": "n/a"}, "intent": "finalize", "task": "plan", "content": {"type": "text", "text": "celsius"}, "trace": {"id": "far-9", "parents": ["ours"]}}')) AS s(adapter, said) USING (adapter);
+UPDATE distant n SET task_id = (SELECT r.task_id FROM clutch.ingest(replace(n.raw::text, '"w"', format('"far-%s"', n.adapter))::jsonb, context => jsonb_build_object('agent_id', 'agent:client-' || substring(n.said::text from 'far-(.)'), 'to', 'agent:far-' || n.adapter)) AS r);
+SELECT is((SELECT string_agg(DISTINCT clutch.outbox_done(c.id, c.attempt, 200, response => d.said), ' ') FROM clutch.outbox_claim(100) AS c JOIN clutch.outbox o ON o.id = c.id JOIN distant d ON d.task_id = o.task_id), 'sent', 'endpoints answer in their dialects');
+SELECT is_empty($$SELECT d.name, d.said, r FROM distant d, clutch.reply(d.task_id) AS r WHERE coalesce(r #> d.place, r #> '{headers,ce-subject}', r #> '{headers,CE-Subject}', r #> ('{params,message}' || d.place), r #> d.place[2:2]) IS DISTINCT FROM d.id$$, 'the replies name the requests of the clients');
+SELECT is(count(*) FILTER (WHERE r::text !~ '"ours"' AND r::text ~ 'celsius'), 21::bigint, 'and no longer what the endpoint was sent') FROM distant d, clutch.reply(d.task_id) AS r;
 
 -- ------------------------------------------------ a task before and after its end
 CREATE TEMP TABLE seen (name text, task_id text);
