@@ -182,14 +182,19 @@ credential_is_piece(const Json *container, Slice key)
 }
 
 /*
- * Is it what a server of MCP has written down about a call, and signed, in order
- * to be sent it again, unchanged, when the call is repeated?  It proves nothing
- * about whoever has it.
+ * Is it what a server of MCP has written down about a call, as JSON or in a
+ * signed token, in order to be sent it again, unchanged, when the call is
+ * repeated?  It proves nothing about whoever has it.
  */
 static bool
 credential_is_state(const CredentialPlace *place, const Json *item)
 {
-	return slice_is(place->key, "requestState") && item->kind == JSON_TEXT && credential_is_jwt(item->text);
+	Slice		json;
+
+	if (!slice_is(place->key, "requestState") || item->kind != JSON_TEXT)
+		return false;
+	json = credential_json_of(item->text);
+	return slice_present(json) ? *json.s != '"' : credential_is_jwt(item->text);
 }
 
 static void credential_search(Json *container, const CredentialPlace *up, CredentialList *list);

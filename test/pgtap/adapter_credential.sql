@@ -1,6 +1,6 @@
 -- Which members of a document are dropped as credentials.
 BEGIN;
-SELECT plan(66);
+SELECT plan(69);
 
 CREATE FUNCTION pg_temp.document_with(data jsonb) RETURNS jsonb LANGUAGE sql AS
 $$ SELECT jsonb_build_object('specversion', '1.0', 'id', 'e-1', 'source', '/s', 'type', 't.x', 'data', data) $$;
@@ -127,7 +127,8 @@ SELECT is(e #> '{meta,http,dropped}', NULL, 'the first line of a key of PGP is n
 FROM clutch.inbound('{"specversion": "1.0", "id": "1", "source": "a", "type": "t", "data": {"note": "It begins with -----BEGIN PGP PRIVATE KEY BLOCK-----"}}', 'http') AS e;
 
 -- a server of MCP wants its state back
-SELECT is(e #> '{meta,mcp,dropped}', dropped, 'requestState: ' || left(state, 20)) FROM (VALUES (repeat('eyJhbGciOiJIUzI1NiJ9', 2) || '.eyJzdGVwIjoxfQ.c2lnbmF0dXJl', NULL::jsonb), ('Bearer ab12cd34ef56gh78ij90', '["/result/requestState"]'), ('{"password": "x"}', '["/result/requestState/password"]')) AS v(state, dropped),
+SELECT is(e #> '{meta,mcp,dropped}', dropped, 'requestState: ' || left(state, 20)) FROM (VALUES (repeat('eyJhbGciOiJIUzI1NiJ9', 2) || '.eyJzdGVwIjoxfQ.c2lnbmF0dXJl', NULL::jsonb), ('Bearer ab12cd34ef56gh78ij90', '["/result/requestState"]'), ('"Bearer ab12cd34ef56gh78ij90"', '["/result/requestState"]'), ('{"password": "x", "step": 1}', NULL), ('[{"token": "AKIAIOSFODNN7EXAMPLE"}]', NULL)) AS v(state, dropped),
 	LATERAL clutch.inbound(jsonb_build_object('jsonrpc', '2.0', 'id', 7, 'result', jsonb_build_object('resultType', 'input_required', 'inputRequests', '{}'::jsonb, 'requestState', state)), 'mcp', '{"session": "s1"}') AS e;
+SELECT is(e #>> '{payload,tool}', '{"step": 1}', 'any other text that is JSON is searched') FROM clutch.inbound(jsonb_build_object('jsonrpc', '2.0', 'id', 7, 'method', 'tools/call', 'params', jsonb_build_object('name', 'skill.x', 'arguments', jsonb_build_object('tool', '{"password": "x", "step": 1}'))), 'mcp', '{"session": "s1"}') AS e;
 SELECT * FROM finish();
 ROLLBACK;
