@@ -188,23 +188,25 @@ outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envel
 }
 
 /*
- * Returns the request without the tasks that must be completed before it.  They
- * are completed, or the agent would not have been given this task, but the other
- * side may not know them, and would wait for them.
+ * Returns the request without what it says about other tasks of the run.  Those
+ * that must be completed before it are completed, or the agent would not have
+ * been given this task, but the other side may not know them, and would wait for
+ * them.  Nor need it have the workflow, of whose steps this database takes care.
  */
 static Jsonb *
 outgoing_released(Jsonb *envelope)
 {
+	static const char *const orders[] = {"/meta/clutch/after", "/meta/clutch/workflow", "/meta/clutch/step_of"};
 	JsonbContainer *meta = document_get_container(&envelope->root, "meta");
-	JsonbContainer *orders = document_get_container(meta, "clutch");
-	JsonbValue	after;
 	Json	   *released;
+	bool		is_changed = false;
 
-	if (orders == NULL || !document_get(orders, "after", &after))
+	if (document_get_container(meta, "clutch") == NULL)
 		return envelope;
 	released = json_read(envelope);
-	(void) json_take(released, "/meta/clutch/after");
-	return json_write(released);
+	for (int i = 0; i < lengthof(orders); i++)
+		is_changed |= json_take(released, orders[i]) != NULL;
+	return is_changed ? json_write(released) : envelope;
 }
 
 /* Reads an event, and changes it so that the other side understands it. */

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(281);
+SELECT plan(283);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -272,6 +272,11 @@ SELECT is((SELECT code || ': ' || detail FROM clutch.tasks WHERE task_id = 'task
 SELECT fixture.ask('task:w3', skill => 'skill:west', orders => '{"after": ["task:w"], "priority": 3}');
 SELECT fixture.hand();
 SELECT is((SELECT body #> '{meta,clutch}' FROM handed), '{"priority": 3}', 'it is not told of the tasks that had to be completed before');
+SELECT clutch.register_workflow('{"workflow": "w", "steps": [{"id": "first"}, {"id": "second"}]}') \g /dev/null
+SELECT fixture.ask('task:w4', skill => 'skill:west', run => 'run:w', orders => '{"workflow": "w", "step_of": "first", "priority": 1}'),
+	fixture.ask('task:w5', skill => 'skill:west', run => 'run:w', orders => '{"step_of": "second", "priority": 1}');
+SELECT fixture.hand();
+SELECT is((SELECT string_agg(body #>> '{meta,clutch}', ' ') FROM handed), '{"priority": 1} {"priority": 1}', 'nor of the workflow of the run, which it need not have');
 
 -- -------------------------------------- tasks that were there before the endpoint
 SELECT fixture.agent('later', 4, ARRAY['skill:later']);
@@ -549,6 +554,7 @@ SELECT is(fixture.repeated(1, '{}'), 'tools/call skill.far Ada', 'a server need 
 SELECT is(fixture.repeated(2, '{"requestState": ""}'), 'tools/call skill.far "" Ada', 'a state may be empty');
 SELECT is(fixture.repeated(3, jsonb_build_object('requestState', repeat('s', 1000))), format('tools/call skill.far "%s" Ada', repeat('s', 1000)), 'or longer than an ID');
 SELECT is(fixture.repeated(4, '{"requestState": "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl"}'), 'tools/call skill.far "eyJhbGciOiJIUzI1NiJ9.eyJzdGVwIjoxfQ.c2lnbmF0dXJl" Ada', 'or signed like a token');
+SELECT is(fixture.repeated(5, '{"requestState": "{\"token\": \"t-1\"}"}'), 'tools/call skill.far "{\"token\": \"t-1\"}" Ada', 'or JSON, of which nothing is missing');
 
 -- a server that asks for nothing only wants the call again
 SELECT fixture.ask('task:busy', skill => 'skill:far');
