@@ -195,19 +195,32 @@ langgraph_declines(const Adapter *self, const Json *raw)
 		"it is not an event, a chunk of a stream, a message or a request for a run of LangGraph";
 }
 
+bool
+langgraph_is_bare(const Json *raw)
+{
+	LanggraphChunk chunk;
+
+	return json_is(raw, JSON_OBJECT) && !langgraph_open_around(unconstify(Json *, raw), &chunk);
+}
+
 /*
  * No server answers with a request for a run, with a task that has only begun,
- * or with the answer of a tool that does not say which call it is for.
+ * with a checkpoint, or with the answer of a tool that does not say which call
+ * it is for.
  */
 bool
 langgraph_are_values(const Json *raw)
 {
 	LanggraphChunk chunk;
+	const Json *task;
 
-	if (!json_is(raw, JSON_OBJECT) || !langgraph_open(unconstify(Json *, raw), &chunk) || chunk.form != LANGGRAPH_BARE)
+	if (!langgraph_is_bare(raw) || !langgraph_open(unconstify(Json *, raw), &chunk))
 		return false;
-	if (chunk.kind == LANGGRAPH_TASK)
-		return json_get(raw, "/result") == NULL && json_get(raw, "/error") == NULL;
+	task = chunk.kind == LANGGRAPH_TASK ? raw : chunk.kind == LANGGRAPH_DEBUG ? json_get(raw, "/payload") : NULL;
+	if (task != NULL)
+		return json_get(task, "/result") == NULL && json_get(task, "/error") == NULL;
+	if (chunk.kind == LANGGRAPH_CHUNK)
+		return langgraph_is_debug(raw) && !langgraph_interrupts(raw);
 	return chunk.kind == LANGGRAPH_RUN ||
 		(chunk.kind == LANGGRAPH_MESSAGE && json_says(raw, "/type", "tool") && json_get(raw, "/tool_call_id") == NULL);
 }

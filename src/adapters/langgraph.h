@@ -28,4 +28,7 @@ extern const Adapter langgraph_adapter;
  */
 extern bool langgraph_are_values(const Json *raw);
 
+/* Is it an object, with nothing around it that says what it is? */
+extern bool langgraph_is_bare(const Json *raw);
+
 #endif							/* CLUTCH_LANGGRAPH_H */

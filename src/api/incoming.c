@@ -171,6 +171,19 @@ takes_any_json(const Endpoint *endpoint)
 	return slice_is(endpoint->adapter, "http") || slice_is(endpoint->adapter, "langgraph");
 }
 
+/*
+ * Is the response, which the adapter has not taken for this reason, a document
+ * of no dialect?  The final values of a graph may look like a document of
+ * LangGraph that lacks something.
+ */
+static bool
+is_plain_json(const Answer *answer, const ErrorData *error)
+{
+	if (error->sqlerrcode == ERRCODE_CLUTCH_FOREIGN_INVALID)
+		return answer->is_last && is_of_graph(answer) && langgraph_is_bare(json_read(answer->response));
+	return error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED && takes_any_json(answer->endpoint);
+}
+
 /* Returns the notes of the adapter that name the credentials which were removed, or NULL if there were none. */
 static Jsonb *
 notes_on_dropped(const Endpoint *endpoint, Json *dropped)
@@ -214,7 +227,7 @@ incoming_take(const Call *call, const Endpoint *endpoint, Jsonb *response, bool 
 	bool		are_values = is_last && is_of_graph(&answer) && langgraph_are_values(json_read(response));
 	ErrorData  *error = savepoint_run(are_values ? take_payload : take_documents, &answer);
 
-	if (error != NULL && error->sqlerrcode == ERRCODE_CLUTCH_NOT_HANDLED && takes_any_json(endpoint))
+	if (error != NULL && is_plain_json(&answer, error))
 		error = savepoint_run(take_payload, &answer);
 	*state = answer.state;
 	if (error == NULL)

@@ -1,6 +1,6 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(283);
+SELECT plan(289);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -432,7 +432,13 @@ END $$;
 SELECT is(fixture.ended('task:runs-like-' || n, document), 'sent task.result ' || document::text, 'values with the members of ' || what) FROM (VALUES
 	(1, 'a request for a run', '{"input": {"q": 1}, "answer": 42, "assistant_id": "graph"}'::jsonb),
 	(2, 'a task', '{"id": "f-1", "name": "plan", "answer": 42, "triggers": ["cron"]}'),
-	(3, 'the answer of a tool', '{"type": "tool", "content": "42"}')) AS v (n, what, document);
+	(3, 'the answer of a tool', '{"type": "tool", "content": "42"}'),
+	(4, 'a checkpoint', '{"step": 1, "type": "checkpoint", "payload": "42", "timestamp": "2026-02-01T10:00:00Z"}'),
+	(5, 'a checkpoint of an unknown time', '{"step": 1, "type": "checkpoint", "payload": "42", "timestamp": "yesterday"}'),
+	(6, 'a task of a stream', '{"step": 1, "type": "task", "payload": {"id": "f-1", "name": "plan", "triggers": []}, "timestamp": "2026-02-01T10:00:00Z"}'),
+	(7, 'a task that is over, at an unknown time', '{"step": 1, "type": "task_result", "payload": {"id": "f-1", "name": "plan", "result": {}, "triggers": []}, "timestamp": "yesterday"}'),
+	(8, 'a task without an ID', '{"id": "", "name": "plan", "result": {"a": 1}, "interrupts": []}'),
+	(9, 'a message without an ID', '{"id": "", "type": "ai", "content": "42"}')) AS v (n, what, document);
 -- two nodes may ask at once, and each of them gets its own answer
 CREATE FUNCTION fixture.resumed(task text, interrupts jsonb, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
