@@ -111,12 +111,34 @@ send_in_scope(Slice task_id, Report *report, const ProblemArgument *arguments)
 }
 
 /*
+ * Raises an error if the state of a progress is that of a question in the
+ * spelling of A2A 0.3.  Nobody would be asked, and the agent would wait for the
+ * answer.
+ */
+static void
+refuse_misspelt_question(Jsonb *payload)
+{
+	static const char *const states[] = {"input-required", "auth-required"};
+	Slice		state = payload == NULL ? SLICE_NONE : document_get_text(&payload->root, "state");
+
+	if (slice_find(state, states, lengthof(states)) < 0)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("payload", "WRONG_VALUE"),
+			 errmsg("progress of the state \"%.*s\" asks nothing", state.len, state.s),
+			 errhint("Write \"input_required\" or \"auth_required\", with an underscore, to ask a question.")));
+}
+
+/*
  * Sends an agent's report on a task.  The first two arguments of the SQL
  * function are the agent and the task.
  */
 static Datum
 send_report(FunctionCallInfo fcinfo, Report *report, const ProblemArgument *arguments)
 {
+	if (report->type == MSG_TASK_PROGRESS)
+		refuse_misspelt_question(report->payload);
 	report->from = argument_text(fcinfo, 0, "agent_id");
 	return result_receipt(fcinfo, send_in_scope(argument_text(fcinfo, 1, "task_id"), report,
 												arguments));

@@ -2,7 +2,7 @@
 -- attachments, the domain and the trace of its request; and which types of a
 -- driver's parameters resolve.
 \ir ../fixtures/tap.sql
-SELECT plan(33);
+SELECT plan(36);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -36,6 +36,13 @@ SELECT is(pg_temp.last('task:1', 'task.result') -> 'attachments', '[{"kind": "ar
 SELECT is(pg_temp.last('task:1', 'task.result') -> 'meta' -> 'clutch' -> 'usage', '{"output_tokens": 50, "cost": 0.02}', 'and what the work has cost');
 SELECT is(pg_temp.last('task:1', 'task.result') ->> 'domain', 'research', 'a result has the domain of its request');
 SELECT is(payload_type, 'research.summary.v1', 'the type is a column of the log') FROM clutch.events WHERE task_id = 'task:1' AND type = 'task.result';
+
+-- ------------------------------------------------- a question that asks nothing
+SELECT fixture.ask('task:spelt') \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken') \g /dev/null
+SELECT is(pg_temp.fault($$SELECT clutch.progress('agent:ken', 'task:spelt', '{"state": "input-required", "question": "Which?"}')$$), '22023 WRONG_VALUE payload', 'a question in the spelling of another protocol is refused');
+SELECT is(pg_temp.fault($$SELECT clutch.report('agent:ken', 'task:spelt', 'task.progress', '{"state": "auth-required"}')$$), '22023 WRONG_VALUE payload', 'also in a report');
+SELECT is(pg_temp.fault($$SELECT clutch.progress('agent:ken', 'task:spelt', '{"state": "input"}'), clutch.finish('agent:ken', 'task:spelt', '{"state": "input-required"}')$$), 'no error', 'any other state is only a word');
 
 -- ------------------------------------------------------------------- the trace
 SELECT is((SELECT string_agg(type, ' ' ORDER BY seq) FROM clutch.events WHERE task_id = 'task:1' AND envelope -> 'trace' = '{"trace_id": "tr_1", "span_id": "sp_1"}'),
