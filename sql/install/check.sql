@@ -79,6 +79,16 @@ SELECT 'CONSEQUENCE_OVERDUE',
 FROM (SELECT q.since FROM clutch.consequence q WHERE q.since < clutch.now() - interval '5 minutes' ORDER BY q.no LIMIT 10001) AS c
 HAVING count(*) > 0
 UNION ALL
+-- The settings are compared first, so that nobody's lag is counted for nothing.
+SELECT 'RETENTION_HELD',
+	   pg_catalog.format('events since %s are kept, because the subscription %L of %s has not handled them', min(s.oldest), s.name, s.owner),
+	   pg_catalog.format('Let %1$s read them, or call clutch.unsubscribe(%2$L); or set clutch.prune_unread to on to remove them unread.', s.owner, s.name)
+FROM clutch.subscriptions s
+WHERE pg_catalog.lower(pg_catalog.current_setting('clutch.retention', true)) <> 'off'
+  AND pg_catalog.current_setting('clutch.prune_unread', true) = 'off'
+  AND s.oldest < clutch.now() - nullif(pg_catalog.lower(pg_catalog.current_setting('clutch.retention', true)), 'off')::interval - interval '5 minutes'
+GROUP BY s.name, s.owner
+UNION ALL
 SELECT 'ENDPOINT_BROKEN', pg_catalog.format('endpoint %s names the %s %L, which does not exist', e.name, w.what, w.name) COLLATE "default",
 	   pg_catalog.format('UPDATE clutch.endpoint, or add the %s.', w.what) COLLATE "default"
 FROM clutch.endpoint e
@@ -315,4 +325,4 @@ JOIN pg_catalog.pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = t.
 WHERE t.relnamespace = 'clutch'::regnamespace
   AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^[(]"?[a-z_]+"? IS NOT NULL[)]$')
   AND t.relname <> 'quota_refusal' AND t.relname NOT IN (SELECT w.relname FROM written_by_sql w);
-COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, adapters, artifacts, roles that are gone, row-level security, and the catalog';
+COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, unread subscriptions, adapters, artifacts, roles that are gone, row-level security, and the catalog';

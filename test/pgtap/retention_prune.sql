@@ -1,7 +1,7 @@
 -- What is old leaves the log as a whole, with the state that was made of it;
 -- the rest, and what a rebuild makes of it, stays as it was.
 \ir ../fixtures/tap.sql
-SELECT plan(75);
+SELECT plan(79);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -148,7 +148,20 @@ SELECT count(*) FROM clutch.read('news', 10, 1) \g /dev/null
 SELECT is(pg_temp.pruned(86400), 8::bigint, 'an event that does not fit its filter counts as read when the reader has come by');
 SELECT pg_temp.say('unread again') \g /dev/null
 SELECT is(pg_temp.pruned(4 * 86400), 0::bigint, 'again it stays');
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'RETENTION_HELD'), 0::bigint, 'which is no fault where nothing is removed');
+SELECT set_config('clutch.clock', '2026-01-12T00:00:00Z', false) \g /dev/null
+SET clutch.retention = '9 days';
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'RETENTION_HELD'), 0::bigint, 'nor before its time');
+SELECT set_config('clutch.clock', '2026-01-12T00:05:01Z', false) \g /dev/null
+SELECT is((SELECT string_agg(detail || ' / ' || hint, ', ' ORDER BY detail) FROM clutch.check() WHERE code = 'RETENTION_HELD'),
+	(SELECT string_agg(format('events since %s are kept, because the subscription %L of %s has not handled them / Let %3$s read them, or call clutch.unsubscribe(%2$L); or set clutch.prune_unread to on to remove them unread.', '2026-01-03 00:00:00+00'::timestamptz, name, current_user::regrole), ', ' ORDER BY name) FROM unnest('{all,news}'::text[]) AS name),
+	'then clutch.check() names the subscriptions');
+SET clutch.retention = off;
+SELECT set_config('clutch.clock', '2026-01-03T00:00:00Z', false) \g /dev/null
 SET clutch.prune_unread = on;
+SET clutch.retention = '1 day';
+SELECT is((SELECT count(*) FROM clutch.check() WHERE code = 'RETENTION_HELD'), 0::bigint, 'but not if they hold nothing up');
+RESET clutch.retention;
 SELECT is(pg_temp.pruned(4 * 86400), 1::bigint, 'unless clutch.prune_unread is on');
 RESET clutch.prune_unread;
 SELECT is((SELECT count(*) FROM clutch.read('all')), (SELECT count(*) FROM clutch.events WHERE run_id = 'run:audit' AND xid > (SELECT xid FROM before LIMIT 1) AND seq > (SELECT max(seq) FROM answer)), 'a subscription reads on over the gap');
