@@ -81,6 +81,7 @@ COMMENT ON FUNCTION clutch.card_changes(jsonb, jsonb) IS
 
 -- The schemas of legacy capabilities and of tools.  The name of the agent is a part of the
 -- name of the schema, because another agent may have another schema under the same name.
+-- If it begins like an ID of another kind, "run:x", the name of the schema does not.
 CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text, schema jsonb)
 	LANGUAGE sql STABLE PARALLEL SAFE
 	SET search_path = pg_catalog, pg_temp
@@ -97,7 +98,7 @@ CREATE FUNCTION clutch.card_schemas(card jsonb) RETURNS TABLE (payload_type text
 		  SELECT t.key, t.value, 0
 		  FROM jsonb_each(CASE WHEN jsonb_typeof(card #> '{meta,mcp,tools}') = 'object' THEN card #> '{meta,mcp,tools}' ELSE '{}' END) AS t) AS o,
 		 (VALUES ('input'), ('output')) AS s(side),
-		 regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), E'[\\s/@]', '_', 'g') AS n(name)
+		 regexp_replace(concat_ws('.', substr(card ->> 'agent_id', 7), o.name, s.side), E'[\\s/@]|(?<=^(?:agent|artifact|group|mcp|run|skill|task|thread|tool)):', '_', 'g') AS n(name)
 	WHERE jsonb_typeof(o.value -> (s.side || 'Schema')) = 'object'
 	ORDER BY 1, o.place, o.name COLLATE "C"
 $$;
@@ -126,7 +127,7 @@ BEGIN
 		SELECT FROM clutch.agent_registry r, LATERAL clutch.card_schemas(r.card) AS c
 		WHERE r.agent_id <> card_schema_name.agent_id AND c.payload_type = card_schema_name.payload_type
 			  -- of a name that is too long, card_schemas keeps the beginning
-			  AND starts_with(card_schema_name.payload_type, left(regexp_replace(substr(r.agent_id, 7), E'[\\s/@]', '_', 'g') || '.', 40))
+			  AND starts_with(card_schema_name.payload_type, left(regexp_replace(substr(r.agent_id, 7), E'[\\s/@]|(?<=^(?:agent|artifact|group|mcp|run|skill|task|thread|tool)):', '_', 'g') || '.', 40))
 			  AND NOT EXISTS (SELECT FROM clutch.payload_type p WHERE p.payload_type = stem || '.' || left(md5(r.agent_id), 12))) THEN
 		RETURN own;
 	END IF;

@@ -1,7 +1,7 @@
 -- Registries of spec 002: what an import registers and says, and what comes back.
 \ir ../fixtures/tap.sql
 \set cards `cat test/fixtures/cards.json 2>/dev/null || cat ../fixtures/cards.json`
-SELECT plan(207);
+SELECT plan(210);
 
 CREATE TABLE doc AS SELECT d.key AS name, d.value AS doc FROM jsonb_each(:'cards'::jsonb) AS d WHERE d.key LIKE 'registry%';
 CREATE FUNCTION pg_temp.registry(path text DEFAULT NULL, value jsonb DEFAULT NULL) RETURNS jsonb LANGUAGE sql AS $$
@@ -492,4 +492,8 @@ SELECT is((SELECT status FROM clutch.agents WHERE agent_id = 'agent:vic'), 'UNAV
 SELECT is(pg_temp.rows(pg_temp.shed('{"role": "Tinker"}')), 'agent:vic added role > "Tinker"', 'an import changes what is said of it');
 SELECT is((SELECT status || ' ' || to_char(last_seen AT TIME ZONE 'UTC', 'HH24:MI') FROM clutch.agents WHERE agent_id = 'agent:vic'), 'UNAVAILABLE 12:00', 'and is no sign of life');
 RESET clutch.clock;
+-- --------------------------------------- an agent whose name has a reserved prefix
+SELECT is(pg_temp.imports('agent:run:x', 'read', 'first'), 'added schema run_x.read.input first', 'the name of a schema has none');
+SELECT is(pg_temp.imports('agent:run_x', 'read', 'second'), 'added schema run_x.read.input.HASH second', 'and is not taken from the agent');
+SELECT is(pg_temp.imports('agent:run:x', 'read', 'third') || ', ' || pg_temp.imports('agent:a:run:x', 'read', 'fourth'), 'changed schema run_x.read.input first > third, added schema a:run:x.read.input fourth', 'which changes its own');
 SELECT * FROM finish();
