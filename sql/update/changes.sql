@@ -257,6 +257,7 @@ BEGIN
 			HINT = 'The formats are mermaid and dot.';
 	END IF;
 	-- Nodes are numbered, and the IDs are quoted labels: an ID can contain any text.
+	-- Mermaid reads #58; as a character, so the # of such a text is written as #35;.
 	-- In FROM, tree_nodes would store each path, which is as long as the task is deep.
 	WITH node AS MATERIALIZED (
 		SELECT (t.node).task_id, (t.node).parent_task_id, (t.node).status, (t.node).agent_id
@@ -269,8 +270,8 @@ BEGIN
 				THEN string_agg(format(E'\tt%s [label="%s"];', n,
 					 replace(replace(replace(label, E'\\', E'\\\\'), '"', E'\\"'), E'\n', ' ')), E'\n' ORDER BY n)
 				ELSE string_agg(format(E'\tt%s["%s"]', n,
-					 replace(replace(replace(replace(replace(label, '&', '&amp;'), '"', '&quot;'),
-					 '<', '&lt;'), '>', '&gt;'), E'\n', ' ')), E'\n' ORDER BY n)
+					 replace(replace(replace(replace(replace(regexp_replace(label, '#(\w+;)', '#35;\1', 'g'),
+					 '&', '&amp;'), '"', '&quot;'), '<', '&lt;'), '>', '&gt;'), E'\n', ' ')), E'\n' ORDER BY n)
 			END,
 			(SELECT string_agg(format(CASE format WHEN 'dot' THEN E'\tt%s -> t%s;' ELSE E'\tt%s --> t%s' END,
 					p.n, c.n), E'\n' ORDER BY c.n)

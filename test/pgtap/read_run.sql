@@ -1,7 +1,7 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
 \ir ../fixtures/tap.sql
-SELECT plan(48);
+SELECT plan(49);
 
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
@@ -101,6 +101,9 @@ SELECT pg_temp.ask(id, run => 'run:hostile') FROM unnest(ARRAY['a"]; b["', 'a\',
 SELECT is((SELECT count(*) FROM clutch.tasks WHERE run_id = 'run:hostile'), 12::bigint, 'twelve hostile ids are requested');
 SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:hostile'), E'\n') AS line
 	WHERE line <> 'graph TD' AND line !~ E'^\tt[0-9]+\\["[^"<>]*"\\]$'$$, 'mermaid: every node is one quoted label');
+SELECT pg_temp.ask(id, run => 'run:coded') FROM unnest(ARRAY['a#58;b#quot;', '#35;#;']) AS id \g /dev/null
+SELECT is((SELECT array_agg((regexp_match(line, '"(\S+)'))[1]) FROM regexp_split_to_table(clutch.run_graph('run:coded'), E'\n') AS line WHERE line ~ '"'),
+	'{a#35;58;b#35;quot;,#35;35;#;}', 'mermaid: an id that contains the code of a character is shown as it is');
 SELECT is_empty($$SELECT line FROM regexp_split_to_table(clutch.run_graph('run:hostile', 'dot'), E'\n') AS line
 	WHERE line NOT IN ('digraph run {', '}') AND line !~ E'^\tt[0-9]+ \\[label="([^"\\\\]|\\\\.)*"\\];$'$$, 'dot: every node is one quoted label');
 
