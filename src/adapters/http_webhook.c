@@ -8,7 +8,6 @@
 #include "clutch.h"
 
 #include "adapters/http_part.h"
-#include "base/clock.h"
 
 const char *
 http_declines_webhook(const Json *raw)
@@ -60,10 +59,9 @@ static bool
 http_is_typical(const Json *body)
 {
 	const Json *time = json_get(body, "/timestamp");
-	TimestampTz at;
 
 	return identifier_is_valid(ID_WORD, json_get_text(body, "/type")) &&
-		(time == NULL || (json_is(time, JSON_TEXT) && clock_parse_rfc3339(time->text, &at)));
+		(time == NULL || (json_is(time, JSON_TEXT) && slice_present(adapter_time_of(time->text))));
 }
 
 Json *

@@ -20,7 +20,7 @@ INSERT INTO refused SELECT jsonb_build_object('headers', '{"ce-specversion": "1.
 FROM unnest(ARRAY['%C0%A0', '%E2%82', 'a%FFb', '"%ED%A0%80"', '%00']) AS v;
 INSERT INTO refused SELECT jsonb_build_object('specversion', '1.0', 'id', '1', 'source', 'a', 'type', 't') || jsonb_build_object(m, repeat('x', 257)), 'KL014 TOO_LONG /' || m, 'a CloudEvent with a long ' || m
 FROM unnest(ARRAY['id', 'source', 'type']) AS m;
-SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 35);
+SELECT plan((SELECT count(*)::int FROM outcome) + (SELECT count(*)::int FROM refused) + 39);
 
 SELECT is(got, expected, name) FROM outcome ORDER BY no;
 
@@ -86,5 +86,11 @@ SELECT is((SELECT count(DISTINCT task_id) FROM unnest(ARRAY['a', 'b', 'b']) AS e
 -- senders of webhooks may use the name "type" for something else
 SELECT is(jsonb_build_array(e -> 'type', e -> 'payload_type', e -> 'payload', clutch.outbound(e, 'http')), jsonb_build_array('chat.message', NULL, d -> 'body', d), format('a webhook whose type is %s is as it is', d #> '{body,type}'))
 FROM (VALUES ('"task:updated"'::jsonb), ('""'), (to_jsonb(repeat('x', 257)))) AS v(type), LATERAL jsonb_build_object('headers', '{"webhook-id": "7"}'::jsonb, 'body', jsonb_build_object('type', type, 'timestamp', '2026-02-01T13:20:11Z', 'data', '{"a": 1}'::jsonb)) AS d, LATERAL clutch.inbound(d) AS e;
+
+-- the time of a webhook may be written as Python writes it, with and without an ID
+SELECT is(jsonb_build_array(e -> 'payload_type', e -> 'payload', e -> 'ts', clutch.outbound(e, 'http')), jsonb_build_array('x.y', '{"a": 1}'::jsonb, ts, d), format('a webhook of %s %s', at, CASE WHEN d ? 'body' THEN 'in a request' ELSE 'alone' END))
+FROM (VALUES ('2026-02-01 13:20:11', '2026-02-01T13:20:11Z'), ('2026-02-01T13:20:11.5', '2026-02-01T13:20:11.5Z')) AS v(at, ts),
+	LATERAL jsonb_build_object('type', 'x.y', 'timestamp', at, 'data', '{"a": 1}'::jsonb) AS body,
+	LATERAL unnest(ARRAY[body, jsonb_build_object('headers', '{"webhook-id": "8"}'::jsonb, 'body', body)]) AS d, LATERAL clutch.inbound(d) AS e;
 
 SELECT * FROM finish();
