@@ -29,6 +29,8 @@ static const char *const audience_names[] = {"all", "agent", "thread", "run", "t
  */
 typedef struct WokenChannel
 {
+	uint64		place;			/* the key or, if channels of other kinds have
+								 * the same one, a number after it */
 	uint64		key;			/* the audience itself if it has a single
 								 * channel */
 	Audience	audience;
@@ -61,7 +63,7 @@ notify_forget_savepoint(void)
 	hash_seq_init(&status, woken);
 	while ((entry = hash_seq_search(&status)) != NULL)
 		if (entry->level >= level)
-			(void) hash_search(woken, &entry->key, HASH_REMOVE, NULL);
+			(void) hash_search(woken, &entry->place, HASH_REMOVE, NULL);
 }
 
 static void
@@ -171,6 +173,24 @@ static TransactionWatch watch = {
 
 /* ----------------------------------------------------------------- channels */
 
+/*
+ * Somebody may have chosen an ID by which a channel of another kind has the
+ * same key.
+ */
+static WokenChannel *
+notify_find_channel(Audience audience, uint64 key, bool *found)
+{
+	uint64		place = key;
+	WokenChannel *entry = hash_search(woken, &place, HASH_ENTER, found);
+
+	while (*found && (entry->audience != audience || entry->key != key))
+	{
+		place++;
+		entry = hash_search(woken, &place, HASH_ENTER, found);
+	}
+	return entry;
+}
+
 static void
 notify_note_channel(Audience audience, uint64 key)
 {
@@ -182,14 +202,10 @@ notify_note_channel(Audience audience, uint64 key)
 	/* the channel of all does not count towards the limit */
 	if (!audience_is_one(audience) && hash_get_num_entries(woken) > clutch_notify_channels)
 		return;
-	entry = hash_search(woken, &key, HASH_ENTER, &found);
+	entry = notify_find_channel(audience, key, &found);
 	if (found)
-	{
-		/* somebody may have chosen an ID by which a channel of another kind has the same key */
-		if (entry->audience != audience)
-			notify_in_transaction(audience, key);
 		return;
-	}
+	entry->key = key;
 	entry->audience = audience;
 	entry->level = GetCurrentTransactionNestLevel();
 	entry->by_worker = clutch_notify == NOTIFY_WORKER && mailbox_is_there();

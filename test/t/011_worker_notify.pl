@@ -164,6 +164,12 @@ heard_until_end();
 
 # two-phase commit: the worker does not know which listeners to wake
 is(heard(q{BEGIN; SELECT clutch.send(chat('agent:ken')); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w', 'a prepared transaction is possible');
+# the hash of this ID makes the channel of the thread have the number of ken's
+my $thread = 'thread:00000XuD76mzBhMV';
+is($node->safe_psql('postgres', "SELECT clutch.channel('thread', '$thread')") =~ s/thread/agent/r, { reverse %name_of }->{ken}, 'channels of two kinds with the same number');
+is(heard(qq{BEGIN; SELECT clutch.send(chat('agent:ken') || '{"thread_id": "$thread"}'); PREPARE TRANSACTION 'p'; COMMIT PREPARED 'p';}), 'all:w',
+	'also with a message that somebody has sent so that they meet');
+is(heard(qq{SELECT clutch.send(chat('agent:ken') || '{"thread_id": "$thread"}');}), 'all:w ken:w', 'of which the worker tells as well');
 
 # What a prepared transaction leaves to the worker is done when it is committed, though it was due before,
 # when the worker looked in vain.
