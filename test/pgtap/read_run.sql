@@ -134,6 +134,8 @@ SELECT pg_temp.ask('task:s1', skill => 'skill:nobody', run => 'run:s') \g /dev/n
 SELECT fixture.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck shows a task that no agent can do');
 SELECT clutch.cancel('task:s1') \g /dev/null
 SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'but not a task that is over');
+-- in one transaction, so that no background worker ends them
+BEGIN;
 SELECT set_config('clutch.clock', '2020-01-01T00:00:00Z', false) \g /dev/null
 SELECT pg_temp.ask('task:s2', run => 'run:s'), pg_temp.ask('task:s3', run => 'run:s'), pg_temp.ask('task:s4', run => 'run:s', orders => '{"deadline": "2020-01-02T00:00:00Z"}') \g /dev/null
 SELECT clutch.report('agent:ken', 'task:s3', 'task.accept') \g /dev/null
@@ -143,6 +145,7 @@ SELECT fixture.answers($$SELECT task_id, problem FROM clutch.stuck WHERE run_id 
 SELECT is((SELECT waiting_for FROM clutch.tasks WHERE task_id = 'task:s3'), 'lease', 'clutch.tasks shows what a task waits for');
 SELECT ok((SELECT bool_and(hint <> '') FROM clutch.stuck), 'each stuck task has a hint');
 SELECT alike(hint, '%clutch.tick()%', 'only a tick ends a task whose deadline has passed') FROM clutch.stuck WHERE task_id = 'task:s4';
+COMMIT;
 
 -- ------------- a parallel query takes no newer snapshot for the leader either
 CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 1000) i;

@@ -114,6 +114,6 @@ SELECT throws_ok($$SELECT clutch.send_batch(ARRAY[clutch.envelope('chat.message'
 	'a batch with a bad row fails');
 SELECT is((SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()
 		   AND objsubid = 19276), 0::bigint, 'and holds no guard after its error was caught');
-ROLLBACK;
+COMMIT;
 
 SELECT * FROM finish();
