@@ -13,6 +13,7 @@
 #include "flow/attempt.h"
 #include "flow/move.h"
 #include "outbox/call.h"
+#include "protocol/identifier.h"
 #include "queue/question.h"
 #include "queue/ready.h"
 #include "queue/suspended.h"
@@ -308,8 +309,9 @@ move_ends_without(const Task *task, const TaskEvent *event, Slice at_work)
 static Slice
 move_cancel_id(const Task *task, int attempt)
 {
-	return slice_of_cstring(psprintf("msg_cancel_" UINT64_FORMAT "_" INT64_FORMAT "_%d", slice_hash(task->task_id),
-									 task->created_at, attempt));
+	const Slice parts[] = {task->task_id, slice_of_cstring(psprintf(INT64_FORMAT "_%d", task->created_at, attempt))};
+
+	return slice_of_cstring(identifier_derive("msg_cancel", parts, lengthof(parts)));
 }
 
 /*

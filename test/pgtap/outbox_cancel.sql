@@ -1,6 +1,6 @@
 -- A task behind an endpoint that ends without its agent is cancelled at the other side.
 \ir ../fixtures/tap.sql
-SELECT plan(102);
+SELECT plan(105);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by its kind and method
@@ -404,8 +404,8 @@ SELECT fixture.hand();
 SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, failure => 'no answer'), ' ') FROM handed h), 'dead dead', 'two calls are given up');
 SELECT is(fixture.state('task:silent-far') || ', ' || fixture.state('task:silent-west'), 'pending 2, pending 2', 'and their tasks are to be tried again');
 SELECT clutch.cancel('task:silent-' || a, by_agent => 'agent:ui') FROM unnest('{far,west}'::text[]) AS a;
-SELECT is(fixture.hand(), 'cancel CancelTask, cancel task.cancel', 'if they are cancelled, their agents are told, which may be at work');
-SELECT is((SELECT string_agg(coalesce(body #>> '{params,id}', body ->> 'task_id'), ', ' ORDER BY id) FROM handed), 'theirs-12, task:silent-west', 'by what the other side has called it');
+SELECT is(fixture.hand(), 'cancel task.cancel, cancel CancelTask', 'if they are cancelled, their agents are told, which may be at work');
+SELECT is((SELECT string_agg(coalesce(body #>> '{params,id}', body ->> 'task_id'), ', ' ORDER BY id) FROM handed), 'task:silent-west, theirs-12', 'by what the other side has called it');
 SELECT fixture.sent();
 
 -- a reason is a text
@@ -429,6 +429,14 @@ SELECT is(fixture.hand(), 'task task.request, cancel task.cancel', 'the calls to
 SELECT is((SELECT string_agg(o.endpoint, ' ') FROM clutch.outbox o JOIN handed USING (id)), 'west2 west2', 'and belong to it');
 SELECT is((SELECT string_agg(clutch.outbox_done(h.id, h.attempt, 202), ' ') FROM handed h), 'sent sent', 'so their outcomes are taken');
 UPDATE clutch.endpoint SET name = 'west' WHERE name = 'west2';
+
+-- IDs that were chosen to have the same hash
+SELECT is(hashtextextended('msg_attackerbk/A2ZG1Ld~' COLLATE "C", 0), hashtextextended('msg_victim' COLLATE "C", 0), 'two IDs have the same hash');
+SELECT fixture.ask(task, skill => 'skill:west') FROM unnest('{msg_attackerbk/A2ZG1Ld~,msg_victim}'::text[]) AS task;
+SELECT is(fixture.hand(), 'task task.request, task task.request', 'two tasks that have them are sent at the same time');
+SELECT fixture.sent(202);
+SELECT clutch.cancel(task, by_agent => 'agent:ui') FROM unnest('{msg_attackerbk/A2ZG1Ld~,msg_victim}'::text[]) AS task;
+SELECT is(fixture.hand(), 'cancel task.cancel, cancel task.cancel', 'each of them is cancelled');
 
 -- -------------------------------------------------------------- nobody to tell
 SELECT fixture.ask('task:p', skill => 'skill:plain');
