@@ -182,7 +182,7 @@ TimestampTz
 schedule_put(Slice name, Slice cron, Jsonb *envelope, Slice timezone)
 {
 	Cron		when = cron_parse(cron);
-	pg_tz	   *zone = cron_zone(timezone);
+	pg_tz	   *zone = cron_zone_to_keep(timezone);
 	Schedule	s = {0};
 	bool		found;
 

@@ -261,20 +261,6 @@ cron_parse(Slice text)
 	return cron;
 }
 
-pg_tz *
-cron_zone(Slice name)
-{
-	pg_tz	   *zone = name.len <= TZ_STRLEN_MAX ? pg_tzset(slice_cstring(name)) : NULL;
-
-	if (zone == NULL || !pg_tz_acceptable(zone))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errproblem("timezone", "WRONG_VALUE"),
-				 errmsg("time zone %s not recognized", place_quote(name)),
-				 errhint("Use a name from the view pg_timezone_names, like 'Europe/Berlin'.")));
-	return zone;
-}
-
 /* --------------------------------------------------------------- searching */
 
 static bool

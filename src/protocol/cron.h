@@ -40,6 +40,14 @@ extern Cron cron_parse(Slice text);
 extern pg_tz *cron_zone(Slice name);
 
 /*
+ * The same for a schedule that is stored.  Also refuses the descriptions of
+ * zones that POSIX allows, such as <A>1, except offsets in whole hours: every
+ * process that ticks loads the zones of all schedules and, as PostgreSQL never
+ * forgets a zone, keeps 24 kB for each, and there is no end of descriptions.
+ */
+extern pg_tz *cron_zone_to_keep(Slice name);
+
+/*
  * Returns the first time after the given one, or 0 if there is none (30
  * February).
  */

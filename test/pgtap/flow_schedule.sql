@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(124);
+SELECT plan(135);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -84,6 +84,14 @@ INSERT INTO bad VALUES
 	('@sometimes', 'invalid cron schedule "@sometimes"'), ('0 0 30 feb *', 'cron schedule "0 0 30 feb *" never occurs');
 SELECT throws_ok(format('SELECT clutch.schedule(%L, %L, pg_temp.note())', 'bad', cron), '22023', wrong, quote_literal(cron)) FROM bad;
 SELECT throws_ok($$SELECT clutch.schedule('bad', '* * * * *', pg_temp.note(), 'Mars/Olympus')$$, '22023', 'time zone "Mars/Olympus" not recognized', 'an unknown time zone is refused');
+-- every process that ticks would keep a zone for each of them
+SELECT throws_ok(format('SELECT clutch.schedule(''bad'', ''* * * * *'', pg_temp.note(), %L)', zone), '22023', format('time zone "%s" is a description, not a name', zone), 'a description is refused: ' || zone)
+FROM unnest('{<A>1,aaa1,"CET-1CEST,M3.5.0,M10.5.0/3",+01:30,+001}'::text[]) zone;
+SELECT is((SELECT string_agg(name || ': ' || fixture.fault(format('SELECT clutch.schedule(''any'', ''* * * * *'', pg_temp.note(), %L)', name)), ', ') FROM pg_timezone_names
+	WHERE name <> 'Factory' AND name !~ '^(posix|right)/' AND fixture.fault(format('SELECT clutch.schedule(''any'', ''* * * * *'', pg_temp.note(), %L)', name)) <> 'no error'),
+	NULL, 'all names of time zones are accepted');
+SELECT lives_ok(format('SELECT clutch.schedule(''any'', ''* * * * *'', pg_temp.note(), %L)', zone), 'and offsets in whole hours: ' || zone) FROM unnest('{+01,-5,12,europe/berlin,utc}'::text[]) zone;
+SELECT clutch.unschedule('any') \g /dev/null
 CREATE FUNCTION pg_temp.argument_fault(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	detail text;
