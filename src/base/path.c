@@ -113,6 +113,7 @@ path_try_method(JsonPathItemType type, JsonPathItem *first, JsonPathItem *second
 }
 
 #define MOST_CHEAP_ITEMS	100
+#define MOST_CHEAP_BYTES	4096
 
 static void path_walk_item(JsonPathItem *item, DocumentPath *path);
 
@@ -147,6 +148,9 @@ path_judge_cost(JsonPathItem *item, DocumentPath *path)
 		case jpiAny:
 		case jpiLikeRegex:
 		case jpiKeyValue:
+		case jpiMul:
+		case jpiDiv:
+		case jpiMod:
 			path->is_costly = true;
 			break;
 		case jpiRoot:
@@ -353,6 +357,7 @@ path_parse(Slice text)
 	path.jsonpath = path_parse_jsonpath(slice_cstring(text));
 	jspInit(&root, (JsonPath *) path.jsonpath);
 	path.is_predicate = path_is_predicate(&root);
+	path.is_costly = text.len > MOST_CHEAP_BYTES;
 	path_walk_item(&root, &path);
 	return path;
 }

@@ -11,11 +11,13 @@
  *
  * A path that a role uses only for itself may take any amount of time.  One
  * that others have to apply must not be costly, that is, its time must be
- * limited by the size of the document.  Such a path has at most 100 items; it
- * has no .**, like_regex or keyvalue(); it has no lists of subscripts, because
- * [0,0][0,0] finds the same item four times; it has no $ within a filter,
- * because that would be evaluated again for every item; and each comparison has
- * a literal on one side.
+ * limited by the size of the document.  Such a path has at most 100 items and
+ * 4,096 bytes, because a sum takes as long as its number is; it has no .**,
+ * like_regex or keyvalue(); it has no lists of subscripts, because [0,0][0,0]
+ * finds the same item four times; it has no $ within a filter, because that
+ * would be evaluated again for every item; it does not multiply or divide,
+ * because numbers of many digits take quadratic time; and each comparison has a
+ * literal on one side.
  *
  *-------------------------------------------------------------------------
  */
