@@ -112,6 +112,24 @@ BEGIN
 	SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
 		buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
 						FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
+	-- Whoever sends can invent names and codes, and what is counted is never pruned.
+	IF (SELECT count(*) FROM (SELECT FROM clutch.event_count LIMIT 20001) AS c) > 20000 THEN
+		WITH rare AS (
+			DELETE FROM clutch.event_count c
+			WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM clutch.event_count o WHERE o.source <> '' ORDER BY o.n DESC OFFSET 10000))
+			RETURNING c.type, c.code, c.n, c.seconds, c.buckets)
+		INSERT INTO clutch.event_count AS c
+		SELECT '', '', r.type, CASE WHEN r.code <> '' THEN 'OTHER' ELSE '' END, sum(r.n), sum(r.seconds),
+			   CASE WHEN r.type = 'duration'
+					THEN ARRAY[sum(r.buckets[1]), sum(r.buckets[2]), sum(r.buckets[3]), sum(r.buckets[4]),
+							   sum(r.buckets[5]), sum(r.buckets[6]), sum(r.buckets[7]), sum(r.buckets[8])]::bigint[]
+					ELSE '{}' END
+		FROM rare r GROUP BY 3, 4
+		ON CONFLICT (source, dest, type, code) DO UPDATE
+		SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
+			buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
+							FROM unnest(c.buckets, excluded.buckets) WITH ORDINALITY AS u(a, b, i) ORDER BY u.i);
+	END IF;
 	UPDATE clutch.event_count_place SET xid = (last::text::bigint + 1)::text::xid8;
 	RETURN CASE WHEN events < max_events THEN 1 ELSE 2 END;
 END
