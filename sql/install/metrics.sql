@@ -13,7 +13,7 @@ FROM (VALUES
 	('clutch_paused', 'gauge', 'Agents and capabilities that are paused.'),
 	('clutch_tasks_unclaimed', 'gauge', 'Tasks that their agents have not claimed in time, and that no other agent has taken yet.'),
 	('clutch_breakers', 'gauge', 'Agents whose circuit breaker is not closed, by the state of the breaker.'),
-	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet; 10001 means more than 10000.'),
+	('clutch_subscription_behind', 'gauge', 'Events that a subscription has not handled yet, for the thousand readers that lag most; 10001 means more than 10000.'),
 	('clutch_subscription_oldest_seconds', 'gauge', 'How long the first of them has been in the log.'),
 	('clutch_oldest_writer_seconds', 'gauge', 'Age of the oldest open or prepared transaction of this database that has written. Its events cannot be read before it ends.'),
 	('clutch_oldest_snapshot_seconds', 'gauge', 'Age of the oldest open transaction with a snapshot, in any database. VACUUM keeps the rows that it may see.'),
@@ -172,10 +172,12 @@ CREATE FUNCTION clutch.metrics(OUT name text, OUT labels jsonb, OUT value double
 		UNION ALL SELECT 'question', t.since FROM clutch.question q JOIN clutch.task t ON t.task_id = q.task_id
 		UNION ALL SELECT 'suspended', since FROM clutch.suspended
 		UNION ALL SELECT 'timer', NULL FROM clutch.timer),
-	-- The view is used twice, and is as long as the list of readers.
+	-- The view is used twice.  A role can have any number of readers, and each is two lines
+	-- of the page for Prometheus.
 	reader AS MATERIALIZED (
 		SELECT coalesce(r.rolname, s.owner::text) AS owner, s.name, s.member, s.behind, s.oldest
-		FROM clutch.subscriptions s LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.owner),
+		FROM clutch.subscriptions s LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.owner
+		ORDER BY s.behind DESC, s.oldest, s.owner, s.name, s.member LIMIT 1000),
 	-- A small table is counted.  In a large one nearly all tasks are over: these are
 	-- estimated from its statistics, and those that are not over are counted in the
 	-- tables where they have a row.

@@ -1,6 +1,6 @@
 -- The numbers that show how the database is doing.
 \ir ../fixtures/tap.sql
-SELECT plan(47);
+SELECT plan(49);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 1;
@@ -178,5 +178,14 @@ DROP OWNED BY "read_metrics-Reader";
 DELETE FROM clutch.subscription WHERE name = 'quoted';
 DELETE FROM clutch.privilege;
 DROP ROLE "read_metrics-Reader";
+
+-- a role can have any number of readers
+SELECT clutch.subscribe('crowd' || i, members => 600) FROM generate_series(1, 2) i \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:metric', '{agent:ui}', run_id => 'run:metric')) \g /dev/null
+SELECT clutch.subscribe('late') \g /dev/null
+SELECT is((SELECT string_agg(concat_ws(' ', name, n), ', ' ORDER BY name) FROM (SELECT name, count(*) AS n FROM clutch.metrics() WHERE name LIKE 'clutch_subscription_%' GROUP BY name) m),
+	'clutch_subscription_behind 1000, clutch_subscription_oldest_seconds 1000', 'the metrics have a thousand of them');
+SELECT is((SELECT count(*) FROM clutch.metrics() WHERE labels ->> 'name' = 'late'), 0::bigint, 'those that lag most');
+SELECT clutch.unsubscribe(name) FROM (VALUES ('crowd1'), ('crowd2'), ('late')) AS s(name) \g /dev/null
 
 SELECT * FROM finish();
