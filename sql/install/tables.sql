@@ -181,6 +181,7 @@ CREATE TABLE clutch.task (
 	created_at		timestamptz NOT NULL,
 	started_at		timestamptz,
 	finished_at		timestamptz,
+	revived_seq		bigint,					-- the event that last revived it
 	CONSTRAINT task_pkey PRIMARY KEY (task_id)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX task_run_id ON clutch.task (run_id, request_seq);

@@ -33,6 +33,9 @@ SELECT pg_catalog.setval('clutch.copy_begun', 1) WHERE EXISTS (SELECT FROM clutc
 -- Since when a task that cannot be moved has been due.
 ALTER TABLE clutch.timer ADD COLUMN due_since timestamptz;
 
+-- Since when a child counts for its parent, which may have been told of it before.
+ALTER TABLE clutch.task ADD COLUMN revived_seq bigint;
+
 -- Since when a message has been due whose sender cannot be told.
 ALTER TABLE clutch.expiry ADD COLUMN due_since timestamptz;
 

@@ -65,7 +65,7 @@
 	X(RUN_VISIBILITY, "run_visibility", 2) \
 	X(PARTICIPANT, "participant", 2) \
 	X(SECRET, "secret", 2) \
-	X(TASK, "task", 46) \
+	X(TASK, "task", 47) \
 	X(READY, "ready", 7) \
 	X(WAITING, "waiting", 7) \
 	X(DEPENDENCY, "dependency", 4) \

@@ -62,8 +62,8 @@ typedef struct Consequence
 	Slice		because;		/* see the kind; may be absent */
 	int			amount;			/* JOIN: the child's join value; LIFT: a
 								 * priority; otherwise how many */
-	int64		seq;			/* JOIN: request_seq of the last child that
-								 * ended; WAKE: that of a message, or 0; EMIT:
+	int64		seq;			/* JOIN: since when the last child that
+								 * ended counts; WAKE: that of a message, or 0; EMIT:
 								 * that of the event */
 } Consequence;
 

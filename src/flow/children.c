@@ -33,7 +33,7 @@ static bool
 children_row_is_of_group(const RowScan *scan, const ChildGroup *group)
 {
 	return (!group->joined_only || !rows_is_null(scan, Anum_task_join_count)) &&
-		rows_int8(scan, Anum_task_request_seq) > group->after_seq;
+		task_row_counts_since(scan) > group->after_seq;
 }
 
 bool

@@ -27,7 +27,7 @@ typedef struct ChildGroup
 								 * requests, or whose root's request, ask for
 								 * it */
 	int64		after_seq;		/* count only children that were requested
-								 * later */
+								 * or revived later */
 } ChildGroup;
 
 typedef struct ChildCount

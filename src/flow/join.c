@@ -43,7 +43,7 @@ join_revived(const Task *parent)
 			 !task_status_is_over(task_status_parse(rows_text(&scan, Anum_task_status)))))
 			continue;
 		join.amount = rows_int4(&scan, Anum_task_join_count);
-		join.seq = rows_int8(&scan, Anum_task_request_seq);
+		join.seq = task_row_counts_since(&scan);
 		agenda_add(&join);
 	}
 	rows_end(&scan);

@@ -7,8 +7,8 @@
  * root and the request of the parent has it.  With "all", the parent is told
  * when all joined children are over; with "any" or a number, when that many
  * are completed, or can no longer be.  The event is a task.progress to the
- * parent's agent with the move "joined".  Children that are requested after it
- * form a new group.
+ * parent's agent with the move "joined".  Children that are requested or
+ * revived after it form a new group.
  *
  *-------------------------------------------------------------------------
  */

@@ -129,6 +129,7 @@ step_apply_retry(Task *task, const TaskEvent *event)
 	task->detail = SLICE_NONE;
 	/* the old deadline has passed, or was meant for the first try */
 	task->deadline = event->deadline;
+	task->revived_seq = event->seq;
 }
 
 static void

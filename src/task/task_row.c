@@ -97,6 +97,7 @@ task_row_read(const RowScan *scan)
 	task->created_at = column_int8(v, n, Anum_task_created_at);
 	task->started_at = column_int8(v, n, Anum_task_started_at);
 	task->finished_at = column_int8(v, n, Anum_task_finished_at);
+	task->revived_seq = column_int8(v, n, Anum_task_revived_seq);
 	return task;
 }
 
@@ -104,6 +105,12 @@ TaskStatus
 task_row_status(const RowScan *scan)
 {
 	return task_status_parse(rows_text(scan, Anum_task_status));
+}
+
+int64
+task_row_counts_since(const RowScan *scan)
+{
+	return rows_int8(scan, rows_is_null(scan, Anum_task_revived_seq) ? Anum_task_request_seq : Anum_task_revived_seq);
 }
 
 /* ------------------------------------------------------------------ writing */
@@ -199,6 +206,7 @@ task_row_form(const Task *task, Datum *values, bool *nulls)
 	values[Anum_task_created_at - 1] = TimestampTzGetDatum(task->created_at);
 	column_put_int8(values, nulls, Anum_task_started_at, task->started_at);
 	column_put_int8(values, nulls, Anum_task_finished_at, task->finished_at);
+	column_put_int8(values, nulls, Anum_task_revived_seq, task->revived_seq);
 }
 
 /*

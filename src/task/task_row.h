@@ -79,6 +79,7 @@ typedef struct Task
 	TimestampTz created_at;
 	TimestampTz started_at;
 	TimestampTz finished_at;
+	int64		revived_seq;	/* the event that last revived it; 0 if none has */
 
 	/*
 	 * Not columns: its request, see task_request; and the row as it was read.
@@ -113,7 +114,8 @@ enum
 	Anum_task_since, Anum_task_next_at,
 	Anum_task_lease_until, Anum_task_lease, Anum_task_deadline, Anum_task_wake_at,
 	Anum_task_created_at, Anum_task_started_at, Anum_task_finished_at,
-	Natts_task = Anum_task_finished_at
+	Anum_task_revived_seq,
+	Natts_task = Anum_task_revived_seq
 };
 
 ROWS_CHECK_COLUMNS(Natts_task, TASK);
@@ -122,6 +124,11 @@ ROWS_CHECK_COLUMNS(Natts_task, TASK);
 extern Task *task_row_read(const RowScan *scan);
 /* The same for its status alone. */
 extern TaskStatus task_row_status(const RowScan *scan);
+/*
+ * Returns since which event the task in the current row counts among the children
+ * of its parent: its request, or the event that last revived it.
+ */
+extern int64 task_row_counts_since(const RowScan *scan);
 /* Forms the row.  values and nulls must have Natts_task elements. */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);
 /* Writes the row of a locked task. */

@@ -1,7 +1,7 @@
 -- A parent is told when the children that it waits for are over.
 \ir ../fixtures/tap.sql
 \ir ../fixtures/family.sql
-SELECT plan(22);
+SELECT plan(26);
 
 SELECT fixture.task('task:p', orders => '{"join": "all"}') \g /dev/null
 SELECT fixture.taken('agent:ken', 1) \g /dev/null
@@ -56,6 +56,21 @@ SELECT is((SELECT count(*) FROM fixture.moves('task:v', 'joined')), 1::bigint, '
 SELECT fixture.taken('agent:lois') \g /dev/null
 SELECT clutch.finish('agent:lois', 'task:v3') \g /dev/null
 SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:v', 'joined') m), '1 1', 'before that one has ended');
+
+-- whoever revives a parent and then its children, each by itself, makes a new group of them
+SELECT fixture.task('task:w', orders => '{"join": "all"}') \g /dev/null
+SELECT fixture.task('task:w' || n, 'task:w', whom => 'agent:lois') FROM generate_series(1, 3) n \g /dev/null
+SELECT clutch.cancel('task:w') \g /dev/null
+SELECT clutch.retry('task:w') \g /dev/null
+SELECT is((SELECT m - 'children' FROM fixture.moves('task:w', 'joined') m), '{"state": "joined", "join": "all", "met": false, "completed": 0, "failed": 3, "open": 0}', 'a revived parent is told that its children were cancelled');
+SELECT clutch.retry('task:w1') \g /dev/null
+SELECT clutch.retry('task:w2') \g /dev/null
+SELECT fixture.taken('agent:lois') \g /dev/null
+SELECT clutch.finish('agent:lois', 'task:w2') \g /dev/null
+SELECT is((SELECT count(*) FROM fixture.moves('task:w', 'joined')), 1::bigint, 'while one that was revived afterwards is open, it is not told again');
+SELECT clutch.finish('agent:lois', 'task:w1') \g /dev/null
+SELECT is((SELECT string_agg(m ->> 'completed', ' ') FROM fixture.moves('task:w', 'joined') m), '0 2', 'when all of them are over, it is');
+SELECT is(fixture.rebuilt(), 'the same', 'and a rebuild finds which children count');
 
 -- each of many children that end reads only a few others (counted by what the index fetched)
 SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:many", "capabilities": [{"id": "skill:many"}], "limits": {"max_concurrency": 999}}') \g /dev/null

@@ -11,7 +11,7 @@ CREATE FUNCTION pg_temp.history() RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg((to_jsonb(e) - '{seq,xid,epoch}'::text[])::text, E'\n' ORDER BY e.seq) FROM clutch.replay('run:1') e
 $$;
 CREATE FUNCTION pg_temp.tasks() RETURNS text LANGUAGE sql AS $$
-	SELECT string_agg((to_jsonb(t) - '{request_seq,result_seq,progress_seq,question_seq,answer_seq,joined_seq}'::text[])::text, E'\n' ORDER BY task_id) FROM clutch.task t
+	SELECT string_agg((to_jsonb(t) - '{request_seq,result_seq,progress_seq,question_seq,answer_seq,joined_seq,revived_seq}'::text[])::text, E'\n' ORDER BY task_id) FROM clutch.task t
 $$;
 CREATE FUNCTION pg_temp.rest() RETURNS text LANGUAGE sql AS $$
 	SELECT concat_ws(E'\n', (SELECT string_agg(d::text, ' ' ORDER BY d) FROM clutch.dependency d), (SELECT string_agg(s::text, ' ' ORDER BY s) FROM clutch.run_scope s),
@@ -67,7 +67,7 @@ SELECT fixture.ask('own', run => 'run:own') \g /dev/null
 CREATE TEMP TABLE slots AS SELECT agent_id, slot_no, task_id, chosen_seq, done, failed FROM clutch.agent_slot;
 SELECT is(clutch.import((SELECT array_agg(line ORDER BY no) FROM lines)), (SELECT count(*) - 1 FROM lines), 'import returns how many events it has brought');
 SELECT is(pg_temp.history(), (SELECT history FROM original), 'they are as they were, but for seq, xid and epoch');
-SELECT is((SELECT string_agg(t.line, E'\n') FROM (SELECT (to_jsonb(t) - '{request_seq,result_seq,progress_seq,question_seq,answer_seq,joined_seq}'::text[])::text AS line FROM clutch.task t WHERE run_id = 'run:1' ORDER BY task_id) t),
+SELECT is((SELECT string_agg(t.line, E'\n') FROM (SELECT (to_jsonb(t) - '{request_seq,result_seq,progress_seq,question_seq,answer_seq,joined_seq,revived_seq}'::text[])::text AS line FROM clutch.task t WHERE run_id = 'run:1' ORDER BY task_id) t),
 	(SELECT tasks FROM original), 'so are the tasks');
 SELECT is(pg_temp.rest(), (SELECT rest FROM original), 'the edges, the scope, the budget and the costs');
 SELECT is((SELECT string_agg(t::text, E'\n') FROM clutch.task_tree('run:1') t), (SELECT tree FROM original), 'task_tree shows them');
