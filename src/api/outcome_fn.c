@@ -142,7 +142,7 @@ take_report(Call *call, const Report *report)
 	bool		has_asked = callee_has_asked(call);
 
 	/* the question stands although the stream ends, or breaks off, after it */
-	if (has_asked && (!report_is_success(report) || report->response == NULL))
+	if (has_asked && (!report_is_success(report) || (report->response == NULL && report->is_last)))
 		call_end(call, CALL_SENT, report->status, report->failure);
 	else if (!has_asked && !callee_is_awaited(call))
 		call_end(call, CALL_VOID, report->status, CALL_UNWANTED);

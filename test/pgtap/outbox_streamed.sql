@@ -1,6 +1,6 @@
 -- Artifacts that an agent of A2A streams are a part of its result.
 \ir ../fixtures/tap.sql
-SELECT plan(97);
+SELECT plan(99);
 
 CREATE TEMP TABLE handed (id text, attempt integer, body jsonb);
 CREATE FUNCTION fixture.hand() RETURNS bigint LANGUAGE sql AS $$
@@ -213,6 +213,10 @@ SELECT is(fixture.stands('task:login-1'), 'input_required 1 Log in.', 'leaves it
 SELECT fixture.login('task:login-2');
 SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200) FROM handed h), 'sent', 'and so does one that ends');
 SELECT is(fixture.stands('task:login-2'), 'input_required 1 Log in.', 'without another document');
+SELECT fixture.login('task:login-5');
+SELECT is((SELECT clutch.outbox_done(h.id, h.attempt, 200, is_last => false) FROM handed h), 'pending', 'but one that only says that it goes on');
+SELECT fixture.status('COMPLETED', is_last => true);
+SELECT is(fixture.stands('task:login-5'), 'completed 1', 'may still have a result');
 SELECT fixture.login('task:login-3');
 SELECT clutch.answer('task:login-3', '{"text": "done"}', 'agent:orchestrator');
 SELECT is(fixture.status('WORKING'), 'void', 'after the answer of a user, nobody listens to the old stream');
