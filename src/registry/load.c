@@ -312,6 +312,16 @@ load_note_ended(Slice agent_id, int done, int failed)
 	key->key = load_key(&known->load, limit);
 }
 
+void
+load_note_full(Slice agent_id)
+{
+	LoadKey    *key;
+	int			limit;
+
+	if (load_known(agent_id, &key, &limit) != NULL)
+		key->read_at = 0;
+}
+
 double
 load_success_rate(const AgentLoad *load)
 {

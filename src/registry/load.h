@@ -54,6 +54,12 @@ extern void load_read(Slice agent_id, int limit, AgentLoad *load);
 extern void load_note_chosen(Slice agent_id, int64 seq);
 extern void load_note_ended(Slice agent_id, int done, int failed);
 
+/*
+ * Note that the agent had no room, whatever the cached load says.  It is read
+ * again for the next choice, which would otherwise try the agent in vain, too.
+ */
+extern void load_note_full(Slice agent_id);
+
 /* --- many agents of one roster --- */
 
 /*

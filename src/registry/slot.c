@@ -326,7 +326,10 @@ slot_take(Slice agent_id, int max_concurrency, Slice task_id, int64 seq)
 	if (slot_no < 0)
 		slot_no = slot_take_first(agent_id, 0, limit, task_id, seq);
 	if (slot_no < 0)
+	{
+		load_note_full(agent_id);
 		return -1;
+	}
 	memory->highest = Max(memory->highest, slot_no);
 	load_note_chosen(agent_id, seq);
 	return slot_no;

@@ -1,6 +1,6 @@
 -- Remembered loads of agents lead to the same choice as loads that are read for it, and are those of the newest versions of the slots.
 \ir ../fixtures/tap.sql
-SELECT plan(9);
+SELECT plan(10);
 
 SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
 	'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', jsonb_build_object('max_concurrency', 1 + n % 4))))
@@ -61,4 +61,19 @@ SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(agent_id || ' ' || success_rate, ', ' ORDER BY agent_id) FROM clutch.agents WHERE capabilities && '{skill:p,skill:q}'),
 	'agent:dnv0ekku00gatta0am 0, agent:lnquc5a0ol00aati6a 1', 'a rebuild takes each for itself');
 
+-- ------------------------------------- agents that others have filled since their loads were remembered
+SET clutch.exact_load_candidates = 0;
+CREATE FUNCTION pg_temp.pages(task text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE format('EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) SELECT fixture.ask(%L, skill => ''skill:full'')', task) INTO plan;
+	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
+END $$;
+SELECT fixture.agent('full' || n, 1000, '{skill:full}') FROM generate_series(1, 20) n \g /dev/null
+SELECT fixture.ask('task:room', skill => 'skill:full') \g /dev/null
+INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
+SELECT 'agent:full' || n, slot_no, 0, 'task:x', 0, 0, 0 FROM generate_series(1, 20) n, generate_series(0, 999) slot_no;
+SELECT pg_temp.pages('task:vain1') AS first, pg_temp.pages('task:vain2') AS second, pg_temp.pages('task:vain3') AS third \gset
+SELECT cmp_ok(:third * 10, '<', :first, 'are not tried again and again');
 SELECT * FROM finish();
