@@ -192,6 +192,7 @@ outgoing_require_callee(const Call *call, const Endpoint *endpoint, Jsonb *envel
  * that must be completed before it are completed, or the agent would not have
  * been given this task, but the other side may not know them, and would wait for
  * them.  Nor need it have the workflow, of whose steps this database takes care.
+ * The signature of a request that is changed goes, too, because it would be wrong.
  */
 static Jsonb *
 outgoing_released(Jsonb *envelope)
@@ -206,7 +207,10 @@ outgoing_released(Jsonb *envelope)
 	released = json_read(envelope);
 	for (int i = 0; i < lengthof(orders); i++)
 		is_changed |= json_take(released, orders[i]) != NULL;
-	return is_changed ? json_write(released) : envelope;
+	if (!is_changed)
+		return envelope;
+	(void) json_take(released, "/security/auth");
+	return json_write(released);
 }
 
 /* Reads an event, and changes it so that the other side understands it. */

@@ -1,6 +1,8 @@
 -- Agents and tools behind an endpoint: a task becomes a call, and its answer a report.
 \ir ../fixtures/tap.sql
-SELECT plan(289);
+\ir ../fixtures/ed25519.sql
+\ir ../fixtures/signed.sql
+SELECT plan(291);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -277,6 +279,12 @@ SELECT fixture.ask('task:w4', skill => 'skill:west', run => 'run:w', orders => '
 	fixture.ask('task:w5', skill => 'skill:west', run => 'run:w', orders => '{"step_of": "second", "priority": 1}');
 SELECT fixture.hand();
 SELECT is((SELECT string_agg(body #>> '{meta,clutch}', ' ') FROM handed), '{"priority": 1} {"priority": 1}', 'nor of the workflow of the run, which it need not have');
+SELECT fixture.add_key('agent:ui', 'k1', 'a') \g /dev/null
+SELECT clutch.send(ed25519.signed(fixture.request('task:w' || n, skill => 'skill:west', orders => orders) || jsonb_build_object('ts', clutch.now()), 'k1', fixture.seed('a')))
+FROM (VALUES (6, '{"priority": 3}'::jsonb), (7, '{"priority": 3, "after": ["task:w"]}')) AS v(n, orders) \g /dev/null
+SELECT fixture.hand();
+SELECT fixture.answers($$SELECT body ->> 'task_id', (body #> '{security,auth}') IS NOT NULL FROM handed ORDER BY 1$$, $$VALUES ('task:w6', true), ('task:w7', false)$$, 'a request is signed unless its signature would be wrong');
+SELECT is((SELECT count(*) FROM handed, clutch.check_signature(body) WHERE body ->> 'task_id' = 'task:w6'), 0::bigint, 'and valid');
 
 -- -------------------------------------- tasks that were there before the endpoint
 SELECT fixture.agent('later', 4, ARRAY['skill:later']);
