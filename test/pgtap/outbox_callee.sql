@@ -260,7 +260,7 @@ SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'task:p'), 'failed', 
 
 -- ----------------------------------------------------------- other databases
 INSERT INTO clutch.endpoint (name, url, adapter, serves, patience_s) VALUES ('west', 'https://west.example', 'peer', 'agent:west', 100);
-SELECT fixture.agent('west', 4, ARRAY['skill:west']);
+SELECT fixture.agent('west', 9, ARRAY['skill:west']);
 SELECT fixture.ask('task:w', skill => 'skill:west');
 SELECT fixture.hand();
 SELECT is(fixture.answer(clutch.envelope('task.result', 'agent:ann', payload => '{"done": 1}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'task:w',
