@@ -361,9 +361,10 @@ clutch_release(PG_FUNCTION_ARGS)
 static Receipt
 revive(Task *task, Slice by_agent, const char *argument)
 {
+	int64		former_seq = task_counts_since(task);
 	Receipt		receipt = requeue_revive(task, by_agent);
 
-	open_work_take_over(receipt.task_id, receipt.seq, argument);
+	open_work_take_over(receipt.task_id, former_seq, receipt.seq, argument);
 	traffic_add_command(true);
 	return receipt;
 }

@@ -217,7 +217,7 @@ static void
 move_tell_parent(const Task *task)
 {
 	Consequence join = {CONSEQUENCE_JOIN, task->depth - 1, task->parent_task_id,
-	.amount = task->join, .seq = Max(task->request_seq, task->revived_seq)};
+	.amount = task->join, .seq = task_counts_since(task)};
 
 	if (!slice_present(task->parent_task_id))
 		return;

@@ -170,28 +170,22 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 	rows_end(&scan);
 }
 
-/* Removes the request of the task from the rows of all roles. */
+/* Removes the row of the request, or of the revival, that is this event, whoever has it. */
 static void
-open_work_remove_request(Slice task_id)
+open_work_remove_request(int64 seq)
 {
-	Oid			role = InvalidOid;
-	bool		found;
+	RowScan		scan;
 
-	do
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, ROWS_LATEST, RowExclusiveLock);
+	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
+	rows_start(&scan);
+	while (rows_next(&scan))
 	{
-		bool		isnull;
-		RowScan		scan;
+		ItemPointerData tid = rows_tid(&scan);
 
-		rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_LATEST, RowExclusiveLock);
-		rows_key_oid(&scan, 1, BTGreaterStrategyNumber, role);
-		rows_start(&scan);
-		found = rows_next(&scan);
-		if (found)
-			role = DatumGetObjectId(rows_datum(&scan, Anum_open_work_grantee, &isnull));
-		rows_end(&scan);
-		if (found)
-			open_work_remove_task(role, QUOTA_OPEN_REQUESTS, task_id);
-	} while (found);
+		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
+	}
+	rows_end(&scan);
 }
 
 /*
@@ -221,9 +215,9 @@ open_work_add_request(Slice task_id, int64 seq, const char *place)
 }
 
 void
-open_work_take_over(Slice task_id, int64 seq, const char *place)
+open_work_take_over(Slice task_id, int64 former_seq, int64 seq, const char *place)
 {
-	open_work_remove_request(task_id);
+	open_work_remove_request(former_seq);
 	open_work_add_request(task_id, seq, place);
 }
 

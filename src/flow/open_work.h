@@ -35,7 +35,7 @@ extern void open_work_add_request(Slice task_id, int64 seq, const char *place);
  * The same if the current role has revived the task, which then no longer counts
  * for the role that requested it, or that revived it earlier.
  */
-extern void open_work_take_over(Slice task_id, int64 seq, const char *place);
+extern void open_work_take_over(Slice task_id, int64 former_seq, int64 seq, const char *place);
 
 /*
  * Records that the current role has stored a step of the task.  Raises KL013

@@ -108,6 +108,12 @@ task_row_status(const RowScan *scan)
 }
 
 int64
+task_counts_since(const Task *task)
+{
+	return Max(task->request_seq, task->revived_seq);
+}
+
+int64
 task_row_counts_since(const RowScan *scan)
 {
 	return rows_int8(scan, rows_is_null(scan, Anum_task_revived_seq) ? Anum_task_request_seq : Anum_task_revived_seq);

@@ -125,9 +125,11 @@ extern Task *task_row_read(const RowScan *scan);
 /* The same for its status alone. */
 extern TaskStatus task_row_status(const RowScan *scan);
 /*
- * Returns since which event the task in the current row counts among the children
- * of its parent: its request, or the event that last revived it.
+ * Returns since which event a task counts among the children of its parent, and
+ * on the quota of a role: its request, or the event that last revived it.
  */
+extern int64 task_counts_since(const Task *task);
+/* The same for the task in the current row of a scan. */
 extern int64 task_row_counts_since(const RowScan *scan);
 /* Forms the row.  values and nulls must have Natts_task elements. */
 extern void task_row_form(const Task *task, Datum *values, bool *nulls);

@@ -1,7 +1,7 @@
 -- The open requests of roles: what a rebuild, a prune, a tick and the end of a role
 -- make of them.
 \ir ../fixtures/tap.sql
-SELECT plan(16);
+SELECT plan(17);
 
 CREATE ROLE clutch_test_app;
 CREATE ROLE clutch_test_gone;
@@ -33,6 +33,15 @@ SELECT clutch.cancel('task:2') \g /dev/null
 SELECT clutch.retry('task:2') \g /dev/null
 SELECT is(pg_temp.used() || ' ' || pg_temp.used('clutch_test_gone'), '4 0', 'and for nobody if it is an operator');
 SELECT clutch.cancel('task:2') \g /dev/null
+-- how many roles have open work does not matter for that
+INSERT INTO clutch.open_work SELECT 900000 + n, 'open_requests', 'task:elsewhere', -n FROM generate_series(1, 100) n;
+BEGIN;
+SELECT pg_stat_get_xact_numscans('clutch.open_work_pkey'::regclass) AS scans \gset
+SELECT clutch.retry('task:2') \g /dev/null
+SELECT pg_stat_get_xact_numscans('clutch.open_work_pkey'::regclass) - :scans AS scans \gset
+ROLLBACK;
+DELETE FROM clutch.open_work WHERE task_id = 'task:elsewhere';
+SELECT is(:scans, 0, 'and the roles with open work are not looked through');
 SELECT is(fixture.rebuilt(), 'the same', 'the log is replayed');
 SELECT is(pg_temp.used(), 4::bigint, 'and four are open');
 
