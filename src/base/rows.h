@@ -365,10 +365,8 @@ extern TransactionId rows_in_doubt(const RowScan *scan);
 /* Has the current transaction written the current row? */
 extern bool rows_is_ours(const RowScan *scan);
 
-/* With ROWS_DIRTY: is another open transaction inserting this version of the row? */
+/* With ROWS_DIRTY: is another open transaction inserting, or deleting or replacing, this version of the row? */
 extern bool rows_is_being_inserted(const RowScan *scan);
-
-/* With ROWS_DIRTY: is another open transaction deleting or replacing this version of the row? */
 extern bool rows_is_being_deleted(const RowScan *scan);
 
 /* Returns the place of the current row. */
@@ -428,6 +426,9 @@ typedef enum RowLockMode
  */
 extern RowLock rows_lock(RowScan *scan, RowLockMode mode, bool wait);
 
+/* Has another transaction certainly locked the current row?  It may even if this returns false. */
+extern bool rows_is_locked(const RowScan *scan);
+
 /*
  * Forms a tuple of the table, which may have dropped columns after those that clutch fills.
  * Raises an error if it has other additional columns.
@@ -470,7 +471,6 @@ extern void rows_update_kept(StateTable table, ItemPointer tid, const KeptRow *k
 
 /* Deletes a locked row. */
 extern void rows_delete(StateTable table, ItemPointer tid);
-
 /* The same for a row that is not locked: returns false if another transaction holds or has deleted it. */
 extern bool rows_delete_if_free(StateTable table, ItemPointer tid);
 

@@ -17,6 +17,7 @@
 #include "base/rows_part.h"
 #include "base/wait.h"
 #include "miscadmin.h"
+#include "storage/procarray.h"
 #include "tcop/utility.h"
 #include "utils/rel.h"
 
@@ -69,6 +70,20 @@ rows_lock(RowScan *scan, RowLockMode mode, bool wait)
 			elog(ERROR, "unexpected result %d of locking a row", (int) result);
 	}
 	pg_unreachable();
+}
+
+bool
+rows_is_locked(const RowScan *scan)
+{
+	bool		should_free;
+	HeapTupleHeader row = ExecFetchSlotHeapTuple(scan->slot, false, &should_free)->t_data;
+	TransactionId locker = HeapTupleHeaderGetRawXmax(row);
+
+	Assert(!should_free);
+	/* of several lockers, or one that only keeps the key, this does not tell */
+	return (row->t_infomask & (HEAP_XMAX_INVALID | HEAP_XMAX_COMMITTED | HEAP_XMAX_IS_MULTI)) == 0 &&
+		!HEAP_XMAX_IS_KEYSHR_LOCKED(row->t_infomask) &&
+		!TransactionIdIsCurrentTransactionId(locker) && TransactionIdIsInProgress(locker);
 }
 
 static Relation

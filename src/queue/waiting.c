@@ -16,7 +16,6 @@
 #include "queue/waiting_fitting.h"
 #include "queue/waiting_kind.h"
 #include "queue/waiting_vain.h"
-#include "utils/timestamp.h"
 
 /* number of tasks that an agent's look tries in vain, not counting runs that are left out, and a tick's */
 #define MOST_VAIN		64
@@ -36,55 +35,11 @@
 /* what it costs to begin leaving out a run, in rows, because the task that was tried ends at the commit */
 #define TRIED_FOR_RUN	1000
 
+/* what it costs to see whether a task is locked, in rows that are left out */
+#define SEEING_LOCK_COSTS	15
+
 /* number of kinds that waiting_try_kinds looks at in one call */
 #define KINDS_AT_ONCE	256
-
-/* microseconds for which a table in which a row was found counts as not empty */
-#define FOUND_HOLDS		10000
-
-/* --------------------------------------------------------- is there anything */
-
-/* how expensive the last look at the whole table was, and when it happened */
-static struct
-{
-	int64		passed;
-	TimestampTz looked_at;
-	bool		found;
-}			first_look;
-
-/*
- * A row that was found lets the next looks assume that something waits.  If
- * nothing does any more, they only try in vain.
- */
-static bool
-waiting_was_just_found(void)
-{
-	TimestampTz now;
-
-	if (!first_look.found)
-		return false;
-	now = GetCurrentTimestamp();
-	return now >= first_look.looked_at && now - first_look.looked_at < FOUND_HOLDS;
-}
-
-bool
-waiting_is_empty(void)
-{
-	RowScan		scan;
-
-	if (waiting_was_just_found())
-		return false;
-	if (!queue_worth_looking(first_look.passed, first_look.looked_at, QUEUE_LOOK_IDLE))
-		return !first_look.found;
-	/* start at the end, because claims leave dead entries at the start */
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, AccessShareLock);
-	rows_start(&scan);
-	first_look.found = rows_previous(&scan);
-	first_look.passed = scan.dead;
-	rows_end(&scan);
-	first_look.looked_at = GetCurrentTimestamp();
-	return !first_look.found;
-}
 
 /* ------------------------------------------------------------------ trying */
 
@@ -95,6 +50,7 @@ typedef struct Queues
 	uint64		purpose;		/* see waiting_vain.h */
 	LeftOut    *left_out;		/* one for all queues, or one for each */
 	int64		rows;			/* see LeftOut */
+	bool		sees_locks;		/* set when a task was tried in vain */
 	int			n;
 	Queue	   *queues;
 	QueuePlace *places;			/* one for each queue */
@@ -111,6 +67,7 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, cons
 	int			i;
 
 	all->purpose = purpose;
+	all->sees_locks = false;
 	all->rows = look != NULL && look->asks ? MOST_LEFT_OUT_IF_ASKED : MOST_LEFT_OUT;
 	all->left_out = palloc0(sizeof(LeftOut) * (look != NULL ? 1 : Max(n, 1)));
 	if (look != NULL)
@@ -169,6 +126,21 @@ waiting_queues_close(Queues *all)
 	rows_end(&all->scan);
 }
 
+/*
+ * Is the task to be left out because another transaction has locked it?  Any
+ * number of such tasks may stand before one that can be given, and trying them
+ * would take much longer than this.
+ */
+static bool
+waiting_queues_find_locked(Queues *all, Queue *queue, const QueueEntry *entry)
+{
+	if (!all->sees_locks)
+		return false;
+	all->rows -= SEEING_LOCK_COSTS;
+	queue->vain_passed += SEEING_LOCK_COSTS;
+	return task_is_locked(entry->task_id);
+}
+
 /* Returns the first entry of the first n queues that is not left out, or NULL. */
 static QueueEntry *
 waiting_queues_first(Queues *all, int n, Queue **whose)
@@ -176,7 +148,7 @@ waiting_queues_first(Queues *all, int n, Queue **whose)
 	QueueEntry *entry;
 
 	while ((entry = queue_first_of(all->queues, n, whose)) != NULL &&
-		   left_out_has((*whose)->left_out, entry->run_id))
+		   (left_out_has((*whose)->left_out, entry->run_id) || waiting_queues_find_locked(all, *whose, entry)))
 	{
 		CHECK_FOR_INTERRUPTS();
 		queue_pass_left_out(*whose, entry);
@@ -237,6 +209,7 @@ waiting_try_list(const FittingKinds *list, const WaitingLook *look)
 		{
 			left_out_begin(all.left_out);
 			queue_pass_in_vain(whose, entry);
+			all.sees_locks = true;
 			vain++;
 		}
 		else if (++left < look->n)
@@ -380,6 +353,7 @@ waiting_try_kinds(int n, WaitingTry try_one, void *arg)
 			if (tried == WAITING_STAYS_FOR_RUN)
 				left_out_add(whose->left_out, entry->run_id);
 			queue_pass_in_vain(whose, entry);
+			all.sees_locks = true;
 			vain++;
 			continue;
 		}

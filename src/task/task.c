@@ -131,6 +131,18 @@ task_lock_now(Slice task_id, bool *busy)
 	return task;
 }
 
+bool
+task_is_locked(Slice task_id)
+{
+	bool		is_locked;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TASK, INDEX_TASK, ROWS_LATEST, AccessShareLock);
+	is_locked = task_place_find(&scan, task_id) && rows_is_locked(&scan);
+	rows_end(&scan);
+	return is_locked;
+}
+
 Task *
 task_await(Slice task_id)
 {

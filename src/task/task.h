@@ -95,6 +95,9 @@ task_is_shared(const Task *task)
 extern Task *task_lock(Slice task_id);
 extern Task *task_lock_now(Slice task_id, bool *busy);
 
+/* Has another transaction certainly locked it?  Locks nothing. */
+extern bool task_is_locked(Slice task_id);
+
 /*
  * The same as task_lock for a task that a request names.  Usually it does not
  * exist, which a single probe finds out.
