@@ -9,6 +9,7 @@
 #include "clutch.h"
 
 #include "access/xact.h"
+#include "base/crypto.h"
 #include "base/hash64.h"
 #include "base/rows.h"
 #include "base/transaction.h"
@@ -98,11 +99,15 @@ agenda_is_same(const Consequence *a, const Consequence *b)
 		 slice_equal(a->because, b->because));
 }
 
-/* Returns the bucket of an entry and of those that are the same. */
+/*
+ * Returns the bucket of an entry and of those that are the same.  The hash has a
+ * secret key.  Otherwise, tasks whose IDs were chosen would share a bucket, and a
+ * tree of 100,000 of them would take minutes to cancel.
+ */
 static Bucket *
 agenda_bucket_of(const Consequence *consequence)
 {
-	uint64		hash = hash_combine64(slice_hash(consequence->subject), consequence->kind);
+	uint64		hash = hash_combine64(crypto_name_hash(consequence->subject), consequence->kind);
 	bool		found;
 	Bucket	   *bucket;
 

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/document.h"
 #include "base/hash64.h"
 #include "common/hashfn.h"
@@ -16,8 +17,8 @@
 #include "utils/memutils.h"
 
 /*
- * Hashes of run and transaction.  If two are equal by chance, only a statistic
- * is wrong.
+ * Hashes of run and transaction.  If two are equal, which nobody can bring
+ * about, only a statistic is wrong.
  */
 static HTAB *imports = NULL;
 
@@ -30,7 +31,7 @@ imported_begin(void)
 static uint64
 imported_key(Slice run_id, uint64 xid)
 {
-	return hash_combine64(slice_hash(run_id), xid);
+	return hash_combine64(crypto_name_hash(run_id), xid);
 }
 
 bool

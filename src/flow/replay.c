@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/crypto.h"
 #include "base/hash64.h"
 #include "base/rows.h"
 #include "flow/replay.h"
@@ -154,7 +155,7 @@ replay_task_write(Task *task)
 static ReplayEntry *
 replay_entry_find(Slice task_id)
 {
-	uint64		hash = slice_hash(task_id);
+	uint64		hash = crypto_name_hash(task_id);
 	ReplayBucket *bucket = hash_search(buckets, &hash, HASH_FIND, NULL);
 	ReplayEntry *entry = bucket != NULL ? bucket->first : NULL;
 
@@ -170,7 +171,7 @@ replay_entry_add(Task *task)
 	ReplayBucket *bucket;
 	bool		found;
 
-	entry->hash = slice_hash(task->task_id);
+	entry->hash = crypto_name_hash(task->task_id);
 	entry->task = replay_task_copy(task);
 	bucket = hash_search(buckets, &entry->hash, HASH_ENTER, &found);
 	entry->next = found ? bucket->first : NULL;
