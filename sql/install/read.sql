@@ -155,7 +155,7 @@ CROSS JOIN clutch.task t
 LEFT JOIN LATERAL (
 	SELECT d.after_task_id FROM clutch.dependency d
 	WHERE d.task_id = t.task_id AND d.unknown_since < clock.now - clock.patience
-	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id)
+	  AND NOT EXISTS (SELECT FROM clutch.task a WHERE a.task_id = d.after_task_id AND a.run_id = d.run_id)
 	LIMIT 1) AS awaited ON t.status = 'pending' AND t.waiting_for IN ('sibling', 'children')
 CROSS JOIN LATERAL (VALUES (
 	t.status IN ('pending', 'assigned') AND clock.paused IS NOT NULL
@@ -181,7 +181,7 @@ CROSS JOIN LATERAL (VALUES (
 		 WHEN hold.is_paused
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
-			THEN format('Nobody has requested task %s, which it waits for: request that task, or cancel this one.', awaited.after_task_id)
+			THEN format('Nobody has requested task %s in its run, which it waits for: request that task, or cancel this one. If the ID belongs to a task of another run, only the latter helps.', awaited.after_task_id)
 		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim, and no other agent that could have the task has room: check whether it runs.'
 		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'

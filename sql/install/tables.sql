@@ -221,7 +221,7 @@ CREATE TABLE clutch.dependency (
 	task_id			text COLLATE "C" NOT NULL,
 	after_task_id	text COLLATE "C" NOT NULL,
 	run_id			text COLLATE "C" NOT NULL,
-	unknown_since	timestamptz,			-- set while it waits for a task that nobody has requested: since when
+	unknown_since	timestamptz,			-- set while it waits for a task that nobody has requested in its run: since when
 	CONSTRAINT dependency_pkey PRIMARY KEY (task_id, after_task_id)
 );
 CREATE INDEX dependency_after_task_id ON clutch.dependency (after_task_id);

@@ -98,9 +98,15 @@ edge_mark_unknown(const Task *task)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->task_id);
 	rows_start(&scan);
 	while (rows_next(&scan))
-		if (rows_is_null(&scan, Anum_dependency_unknown_since) &&
-			task_look(rows_text(&scan, Anum_dependency_after_task_id), ROWS_LATEST) == NULL)
+	{
+		const Task *other;
+
+		if (!rows_is_null(&scan, Anum_dependency_unknown_since))
+			continue;
+		other = task_look(rows_text(&scan, Anum_dependency_after_task_id), ROWS_LATEST);
+		if (other == NULL || !slice_equal(other->run_id, task->run_id))
 			edge_set_unknown_since(&scan, task->since);
+	}
 	rows_end(&scan);
 }
 

@@ -2,7 +2,7 @@
 -- ends that are reported twice, requests for a task that is over, and what a
 -- task waits for that nobody has requested.
 \ir ../fixtures/tap.sql
-SELECT plan(50);
+SELECT plan(52);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 SELECT fixture.agent('ken', 99), fixture.agent('lois', 99, '{skill:y}') \g /dev/null
@@ -96,7 +96,7 @@ SELECT is_empty($$ SELECT * FROM clutch.stuck WHERE task_id LIKE 'task:w%' $$, '
 SELECT fixture.at(161) \g /dev/null
 SELECT fixture.ask('task:later') \g /dev/null
 SELECT fixture.answers($$ SELECT task_id, problem, hint FROM clutch.stuck WHERE task_id LIKE 'task:w%' $$,
-	$$ VALUES ('task:w1', 'waits for an unknown task', 'Nobody has requested task task:unknown, which it waits for: request that task, or cancel this one.') $$, 'but if it does not come, the task is stuck');
+	$$ VALUES ('task:w1', 'waits for an unknown task', 'Nobody has requested task task:unknown in its run, which it waits for: request that task, or cancel this one. If the ID belongs to a task of another run, only the latter helps.') $$, 'but if it does not come, the task is stuck');
 SELECT fixture.ask('task:u', orders => fixture.after('task:w1') || '{"priority": 4}') \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.stuck WHERE task_id LIKE 'task:w%'), 1::bigint, 'also if a more urgent task waits for it');
 SELECT clutch.rebuild() \g /dev/null
@@ -105,5 +105,13 @@ SELECT fixture.ask('task:w3', orders => fixture.after('task:unknown')) \g /dev/n
 SELECT clutch.cancel('task:w3') \g /dev/null
 SELECT fixture.ask('task:unknown') \g /dev/null
 SELECT is_empty($$ SELECT * FROM clutch.stuck WHERE task_id LIKE 'task:w%' $$, 'when it is requested at last, the task is stuck no longer');
+SELECT fixture.ask('task:w4', orders => fixture.after('task:elsewhere')) \g /dev/null
+SELECT fixture.ask('task:elsewhere', run => 'run:other') \g /dev/null
+SELECT fixture.at(222) \g /dev/null
+SELECT fixture.answers($$ SELECT task_id, problem FROM clutch.stuck WHERE task_id LIKE 'task:w%' $$, $$ VALUES ('task:w4', 'waits for an unknown task') $$, 'a task of another run is not the one that is waited for');
+SELECT clutch.cancel('task:w4'), clutch.retry('task:w4') \g /dev/null
+SELECT fixture.at(283) \g /dev/null
+SELECT is((SELECT problem FROM clutch.stuck WHERE task_id = 'task:w4'), 'waits for an unknown task', 'nor is it when the task is revived');
+SELECT clutch.cancel('task:w4') \g /dev/null
 SELECT clutch.finish('agent:ken', task_id) FROM clutch.claim('agent:ken', 9) \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.dependency WHERE unknown_since IS NOT NULL), 0::bigint, 'no mark is left when a task waits no longer');
