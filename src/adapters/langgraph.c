@@ -205,8 +205,8 @@ langgraph_is_bare(const Json *raw)
 
 /*
  * No server answers with a request for a run, with a task that has only begun,
- * with a checkpoint, or with the answer of a tool that does not say which call
- * it is for.
+ * with a checkpoint, with an event that lacks what all events have, or with the
+ * answer of a tool that does not say which call it is for.
  */
 bool
 langgraph_are_values(const Json *raw)
@@ -219,6 +219,8 @@ langgraph_are_values(const Json *raw)
 	task = chunk.kind == LANGGRAPH_TASK ? raw : chunk.kind == LANGGRAPH_DEBUG ? json_get(raw, "/payload") : NULL;
 	if (task != NULL)
 		return json_get(task, "/result") == NULL && json_get(task, "/error") == NULL;
+	if (chunk.kind == LANGGRAPH_EVENT)
+		return json_get(raw, "/data") == NULL || !json_has_text(raw, "/name");
 	if (chunk.kind == LANGGRAPH_CHUNK)
 		return langgraph_is_debug(raw) && !langgraph_interrupts(raw);
 	return chunk.kind == LANGGRAPH_RUN ||

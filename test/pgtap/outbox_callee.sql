@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(291);
+SELECT plan(293);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -446,7 +446,9 @@ SELECT is(fixture.ended('task:runs-like-' || n, document), 'sent task.result ' |
 	(6, 'a task of a stream', '{"step": 1, "type": "task", "payload": {"id": "f-1", "name": "plan", "triggers": []}, "timestamp": "2026-02-01T10:00:00Z"}'),
 	(7, 'a task that is over, at an unknown time', '{"step": 1, "type": "task_result", "payload": {"id": "f-1", "name": "plan", "result": {}, "triggers": []}, "timestamp": "yesterday"}'),
 	(8, 'a task without an ID', '{"id": "", "name": "plan", "result": {"a": 1}, "interrupts": []}'),
-	(9, 'a message without an ID', '{"id": "", "type": "ai", "content": "42"}')) AS v (n, what, document);
+	(9, 'a message without an ID', '{"id": "", "type": "ai", "content": "42"}'),
+	(10, 'an event', '{"event": "on_sale", "price": 3, "run_id": "r-1"}'),
+	(11, 'an event without a name', '{"data": {"price": 3}, "event": "on_sale", "run_id": "r-1"}')) AS v (n, what, document);
 -- two nodes may ask at once, and each of them gets its own answer
 CREATE FUNCTION fixture.resumed(task text, interrupts jsonb, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
