@@ -36,6 +36,16 @@
 #define MOST_AGE_BY_LIMIT	INT64CONST(2000000)
 
 /*
+ * If an agent of such a limit is full, its load is used for a shorter time,
+ * because a request that is told so must wait although there may be room by
+ * now.  This is still some hundred times as long as reading takes.  After
+ * MOST_AGE_FULL, a tick looks again at what has begun to wait (SLOT_MISSED in
+ * queue/waiting_place.c).
+ */
+#define FULL_AGE_PER_SLOT	INT64CONST(100)
+#define MOST_AGE_FULL		USECS_PER_SEC
+
+/*
  * If an agent may have more slots than SAMPLE_FROM, only a sample of them, at
  * equal distances, is read beyond that number.  This shows well enough how
  * busy the agent is.
@@ -133,6 +143,13 @@ load_age(int slots, int limit)
 	return Max(age, LEAST_AGE);
 }
 
+/* Returns the same for a load that says that the agent is full. */
+static int64
+load_age_if_full(int slots)
+{
+	return slots <= LARGE_LIMIT ? 0 : Min(slots * FULL_AGE_PER_SLOT, MOST_AGE_FULL);
+}
+
 /* ------------------------------------------------------------- remembering */
 
 /* Provides the loads of a roster; they are empty if they have become stale. */
@@ -205,6 +222,7 @@ load_reader_read(LoadReader *reader, int ordinal)
 	reader->keys[ordinal].read_at = 0;
 	slots = load_scan(load_reader_scan(reader), agent->agent_id, limit, &known->load);
 	known->good_until = reader->now + load_age(slots, limit);
+	known->full_until = reader->now + load_age_if_full(slots);
 	reader->keys[ordinal].key = load_key(&known->load, limit);
 	reader->keys[ordinal].read_at = reader->now;
 }
@@ -213,10 +231,11 @@ void
 load_reader_refresh(LoadReader *reader, int ordinal)
 {
 	const LoadKey *key = &reader->keys[ordinal];
+	const KnownLoad *known = &reader->loads[ordinal];
 
 	/* if the clock was set back, everything is old */
 	if (key->read_at == 0 || key->read_at > reader->now ||
-		!load_reader_is_good(reader, ordinal) || key->key == LOAD_KEY_FULL)
+		reader->now >= (key->key == LOAD_KEY_FULL ? known->full_until : known->good_until))
 		load_reader_read(reader, ordinal);
 }
 

@@ -44,8 +44,8 @@ extern double load_success_rate(const AgentLoad *load);
 
 /*
  * Reads all slots of the agent.  If it has many, a load read a tenth of a
- * second ago (up to seconds, if it has thousands) is used again unless it says
- * that the agent is full, and it is not; and if it has thousands, only some of
+ * second ago (up to seconds, if it has thousands) is used again, for a shorter
+ * time if it says that the agent is full; and if it has thousands, only some of
  * them are read.
  */
 extern void load_read(Slice agent_id, int limit, AgentLoad *load);
@@ -89,7 +89,9 @@ typedef struct KnownLoad
 {
 	AgentLoad	load;
 	TimestampTz good_until;		/* used until then, however new a load is asked
-								 * for */
+								 * for, */
+	TimestampTz full_until;		/* or until then if it says that the agent is
+								 * full */
 } KnownLoad;
 
 typedef struct LoadReader

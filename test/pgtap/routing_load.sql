@@ -1,6 +1,6 @@
 -- Remembered loads of agents lead to the same choice as loads that are read for it, and are those of the newest versions of the slots.
 \ir ../fixtures/tap.sql
-SELECT plan(10);
+SELECT plan(12);
 
 SELECT count(clutch.register(jsonb_build_object('v', 'clutch/0.1', 'agent_id', 'agent:' || n,
 	'capabilities', '[{"id": "skill:x"}]'::jsonb, 'limits', jsonb_build_object('max_concurrency', 1 + n % 4))))
@@ -60,6 +60,17 @@ SELECT clutch.finish('agent:lnquc5a0ol00aati6a', 'task:p'), clutch.fail('agent:d
 SELECT clutch.rebuild() \g /dev/null
 SELECT is((SELECT string_agg(agent_id || ' ' || success_rate, ', ' ORDER BY agent_id) FROM clutch.agents WHERE capabilities && '{skill:p,skill:q}'),
 	'agent:dnv0ekku00gatta0am 0, agent:lnquc5a0ol00aati6a 1', 'a rebuild takes each for itself');
+-- ----------------------- full agents with many slots
+SELECT fixture.agent('full' || n, 2000, '{skill:full}') FROM generate_series(1, 2) n \g /dev/null
+INSERT INTO clutch.agent_slot (agent_id, slot_no, generation, task_id, chosen_seq, done, failed)
+SELECT 'agent:full' || n, slot_no, 1, 'task:x', 1, 0, 0 FROM generate_series(1, 2) n, generate_series(0, 1999) slot_no;
+CREATE VIEW pg_temp.reads AS SELECT pg_stat_get_xact_tuples_returned('clutch.agent_slot_key'::regclass) AS n;
+BEGIN;
+SELECT n AS before FROM pg_temp.reads \gset
+SELECT is((SELECT count(*) FROM generate_series(1, 50) n, clutch.route(clutch.envelope('task.request', 'agent:client', id => 'msg_' || n) || '{"requires": ["skill:full"]}') d WHERE d ->> 'code' = 'NO_CAPACITY'),
+	50::bigint, 'agents with many slots are full for each of many requests');
+SELECT cmp_ok(n - :before, '<=', 50000::bigint, 'and their slots are not read for each of them') FROM pg_temp.reads;
+COMMIT;
 
 -- ------------------------------------- agents that others have filled since their loads were remembered
 SET clutch.exact_load_candidates = 0;
