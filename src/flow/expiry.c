@@ -163,36 +163,52 @@ typedef struct ExpiryTurn
 } ExpiryTurn;
 
 /*
+ * Takes the first row of the scan, whose keys have been set, that no other
+ * transaction is inserting or deleting.
+ */
+static int64
+expiry_take_first(RowScan *scan, ExpiryTurn *turn)
+{
+	int64		seq = 0;
+
+	rows_start(scan);
+	while (seq == 0 && rows_next(scan))
+	{
+		ItemPointerData tid = rows_tid(scan);
+
+		CHECK_FOR_INTERRUPTS();
+		if (TransactionIdIsValid(rows_in_doubt(scan)))
+			continue;
+		turn->after_due = rows_timestamp(scan, Anum_expiry_due);
+		turn->after_seq = rows_int8(scan, Anum_expiry_seq);
+		if (rows_delete_if_free(TABLE_EXPIRY, &tid))
+			seq = turn->after_seq;
+	}
+	rows_end(scan);
+	return seq;
+}
+
+/*
  * Returns the seq of the next message that is due, and deletes its row.
- * Returns 0 if there is none.
+ * Returns 0 if there is none.  Many messages may be due at the same instant,
+ * so it is not begun again at the beginning of that instant each time.
  */
 static int64
 expiry_take(ExpiryTurn *turn)
 {
-	int64		seq = 0;
+	int64		seq;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, turn->after_due);
+	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, turn->after_due);
+	rows_key_int8(&scan, 2, BTGreaterStrategyNumber, turn->after_seq);
+	seq = expiry_take_first(&scan, turn);
+	if (seq != 0)
+		return seq;
+	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_DIRTY, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, turn->after_due);
 	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, turn->now);
-	rows_start(&scan);
-	while (seq == 0 && rows_next(&scan))
-	{
-		TimestampTz due = rows_timestamp(&scan, Anum_expiry_due);
-		int64		one = rows_int8(&scan, Anum_expiry_seq);
-		ItemPointerData tid = rows_tid(&scan);
-
-		CHECK_FOR_INTERRUPTS();
-		if ((due == turn->after_due && one <= turn->after_seq) ||
-			TransactionIdIsValid(rows_in_doubt(&scan)))
-			continue;
-		turn->after_due = due;
-		turn->after_seq = one;
-		if (rows_delete_if_free(TABLE_EXPIRY, &tid))
-			seq = one;
-	}
-	rows_end(&scan);
-	return seq;
+	return expiry_take_first(&scan, turn);
 }
 
 static void

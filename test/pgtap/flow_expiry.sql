@@ -1,6 +1,6 @@
 -- A message with a TTL to which nobody replies: its sender is told (spec 003 5.1).
 \ir ../fixtures/tap.sql
-SELECT plan(27);
+SELECT plan(29);
 SET clutch.notify = off;
 SELECT fixture.at(0) \g /dev/null
 CREATE FUNCTION pg_temp.say(id text, kind text DEFAULT 'chat.message', whom text DEFAULT 'agent:ken', orders jsonb DEFAULT '{"ttl_ms": 10000}', sender text DEFAULT 'agent:ui')
@@ -87,3 +87,14 @@ SELECT fixture.at(2800), clutch.tick() \g /dev/null
 SELECT is((SELECT string_agg(envelope #>> '{payload,details,message_id}', ' ' ORDER BY seq) FROM clutch.events WHERE envelope #>> '{payload,details,message_id}' ~ '^msg_(bad|good)'),
 	'msg_good1 msg_good2 msg_good3', 'a message that is always refused keeps no other from being told, however rarely something ticks');
 DROP TRIGGER refuses ON clutch.events;
+
+-- many that are due at the same instant
+SELECT count(pg_temp.say('msg_same' || n, orders => '{"deadline": "2026-01-01T13:00:00Z"}')) FROM generate_series(1, 300) n \g /dev/null
+SELECT fixture.at(3601) \g /dev/null
+CREATE VIEW pg_temp.reads AS SELECT pg_stat_get_xact_tuples_returned('clutch.expiry_pkey'::regclass) AS n;
+BEGIN;
+SELECT n AS before FROM pg_temp.reads \gset
+SELECT clutch.tick(), clutch.settle() \g /dev/null
+SELECT cmp_ok(n - :before, '<=', 2000::bigint, 'messages that are due at the same instant are read a few times each') FROM pg_temp.reads;
+COMMIT;
+SELECT is((SELECT count(*) FROM clutch.events WHERE envelope #>> '{payload,details,message_id}' LIKE 'msg_same%'), 300::bigint, 'and all their senders are told');
