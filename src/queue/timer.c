@@ -8,9 +8,11 @@
 #include "clutch.h"
 
 #include "access/transam.h"
+#include "base/clock.h"
 #include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
+#include "queue/queue.h"
 #include "queue/timer.h"
 #include "settings.h"
 #include "utils/timestamp.h"
@@ -118,6 +120,91 @@ timer_clear(Task *task)
 	task->next_at = 0;
 }
 
+/* ------------------------------------------------------------------ looking */
+
+/*
+ * Rows that have been removed stay in the index as long as a snapshot may see
+ * them.  So after an expensive look from the start, the next ones begin here,
+ * where nothing was due any more.  What is entered below this place, because a
+ * transaction has been open for a long time, is found by the next look from the
+ * start.
+ */
+static struct
+{
+	Oid			table;			/* because the extension may be created again */
+	TimestampTz from;
+	TimestampTz latest;			/* when looks last moved it, by clutch.clock */
+	int64		passed;			/* how many rows the last look from the start
+								 * passed over, */
+	TimestampTz looked_at;		/* when it happened, */
+	uint64		rollbacks;		/* and rollbacks of this session until then */
+}			front;
+
+/* The place stays so far behind the present, because transactions take some time. */
+#define FRONT_BEHIND	(10 * USECS_PER_SEC)
+
+/* A tick that has not looked from the start is followed by another one after this time. */
+#define LOOK_AGAIN		(10 * USECS_PER_SEC)
+
+/* Returns where a look begins; PG_INT64_MIN is the start. */
+static TimestampTz
+timer_front(void)
+{
+	queue_watch_rollbacks();
+	if (front.table != rows_table_oid(TABLE_TIMER) || front.rollbacks != queue_rollbacks() ||
+		clock_now() < front.latest || queue_worth_looking(front.passed, front.looked_at, QUEUE_LOOK_BUSY))
+		return PG_INT64_MIN;
+	return front.from;
+}
+
+/* Notes a look that began at "from", passed over dead rows, and found this one first. */
+static void
+timer_move_front(TimestampTz from, TimestampTz first, int64 dead)
+{
+	if (from == PG_INT64_MIN)
+	{
+		front.table = rows_table_oid(TABLE_TIMER);
+		front.from = PG_INT64_MIN;
+		front.passed = dead;
+		front.looked_at = GetCurrentTimestamp();
+		front.rollbacks = queue_rollbacks();
+	}
+	front.latest = clock_now();
+	front.from = Max(front.from, Min(first, front.latest - FRONT_BEHIND));
+}
+
+/* Returns when the first row is due that is due until then, or DT_NOEND if there is none. */
+static TimestampTz
+timer_first(TimestampTz from, TimestampTz until)
+{
+	TimestampTz first;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
+	rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, from);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, until);
+	first = rows_look_timestamp(&scan, Anum_timer_due);
+	timer_move_front(from, first, scan.dead);
+	return first;
+}
+
+bool
+timer_is_due(TimestampTz now)
+{
+	return timer_first(timer_front(), now) != DT_NOEND;
+}
+
+TimestampTz
+timer_next(void)
+{
+	TimestampTz from = timer_front();
+	TimestampTz first = timer_first(from, DT_NOEND);
+
+	return from == PG_INT64_MIN ? first : Min(first, clock_now() + LOOK_AGAIN);
+}
+
+/* ------------------------------------------------------------------- taking */
+
 /*
  * Takes the first row of the scan, whose keys have been set, whose task can be
  * locked.
@@ -165,30 +252,14 @@ timer_take_due(TimestampTz now, TimerPlace *place)
 	if (task == NULL)
 	{
 		rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, RowExclusiveLock);
-		rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, place->due);
+		if (place->due == PG_INT64_MIN)
+			rows_key_timestamp(&scan, 1, BTGreaterEqualStrategyNumber, timer_front());
+		else
+			rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, place->due);
 		rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 		task = timer_take_first(&scan, place);
 	}
 	if (task != NULL)
 		timer_clear(task);
 	return task;
-}
-
-bool
-timer_is_due(TimestampTz now)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
-	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
-	return rows_look(&scan, NULL);
-}
-
-TimestampTz
-timer_next(void)
-{
-	RowScan		scan;
-
-	rows_begin(&scan, TABLE_TIMER, INDEX_TIMER, ROWS_DIRTY, AccessShareLock);
-	return rows_look_timestamp(&scan, Anum_timer_due);
 }

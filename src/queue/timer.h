@@ -60,13 +60,14 @@ extern Task *timer_take_due(TimestampTz now, TimerPlace *place);
 /*
  * Is there a row that is due?  Every idle claim asks this.  Rows that are due
  * later are not read, because under an old snapshot, any number of them may be
- * dead.
+ * dead; and if many are that were due before, not every call reads those
+ * (timer.c).
  */
 extern bool timer_is_due(TimestampTz now);
 
 /*
  * Returns when the first row is due, committed or not, or DT_NOEND if there is
- * none.
+ * none.  It may also return an earlier time, at which to look again.
  */
 extern TimestampTz timer_next(void);
 

@@ -1,7 +1,7 @@
 -- Leases: a claim that finds them expired, reports that renew them, and leases
 -- in a copy of the database.
 \ir ../fixtures/tap.sql
-SELECT plan(9);
+SELECT plan(11);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 -- -------------------------------------- a claim that finds deadlines passed
@@ -36,5 +36,17 @@ SELECT fixture.at(9060) \g /dev/null
 SELECT is((SELECT count(*) FROM clutch.claim('agent:restored', 2)), 2::bigint, 'the first call in a copy may be a claim that finds expired leases');
 UPDATE clutch.epoch SET system_identifier = system_identifier - 1;
 SELECT lives_ok($$SELECT clutch.release('agent:restored', 'restored 1', NULL)$$, 'or a release');
+
+-- -------------------------------------- timers that were removed, but that a snapshot may see
+SET clutch.heartbeat_interval = 0;
+SELECT fixture.at(4000), fixture.agent('eve', 2, '{skill:eve}') \g /dev/null
+CREATE VIEW pg_temp.reads AS SELECT pg_stat_get_xact_tuples_returned('clutch.timer_pkey'::regclass) AS n;
+BEGIN;
+SELECT count(fixture.ask('eve ' || n, NULL, 'skill:none', '{"deadline": "2026-01-01T13:06:45Z"}', run => 'run:eve')) FROM generate_series(1, 1000) n \g /dev/null
+SELECT clutch.cancel_run('run:eve'), fixture.at(4100) \g /dev/null
+SELECT n AS before FROM pg_temp.reads \gset
+SELECT is((SELECT count(c.task_id) FROM generate_series(1, 50) n LEFT JOIN LATERAL clutch.claim('agent:eve', n - n + 1) c ON true), 0::bigint, 'claims find nothing');
+SELECT cmp_ok(n - :before, '<=', 20000::bigint, 'and do not each pass over all timers that were removed') FROM pg_temp.reads;
+COMMIT;
 
 SELECT * FROM finish();
