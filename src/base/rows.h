@@ -262,13 +262,13 @@ extern Oid	rows_table_oid(StateTable table);
 extern bool rows_table_is_there(StateTable table);
 
 /*
- * Opens and locks a table.  The caller must close it with NoLock, because the lock is kept until
- * the transaction ends.  A transaction that has written, or has called rows_expect_writing, locks
- * what it reads as if it wrote there.  It usually does write there next, and then the lock need
- * not be requested twice.
+ * Opens and locks a table, to be closed with NoLock: the lock is kept until the transaction ends.
+ * One that has written, or has called rows_expect_writing, locks what it reads as if it wrote
+ * there, because it usually will, unless it then calls rows_expect_reading.
  */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern void rows_expect_writing(void);
+extern void rows_expect_reading(void);
 
 /*
  * Returns the next number of a sequence.  The transaction has an ID before that,

@@ -291,6 +291,12 @@ rows_expect_writing(void)
 	writing_generation = lock_generation;
 }
 
+void
+rows_expect_reading(void)
+{
+	writing_generation = 0;
+}
+
 /*
  * Requests a lock unless this transaction holds it already.  A lock for
  * reading is requested as one for writing after rows_expect_writing.  Returns

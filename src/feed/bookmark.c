@@ -133,6 +133,7 @@ bookmark_save(Bookmark *bookmark)
 	(void) rows_insert(TABLE_SUBSCRIPTION_POSITION, values, nulls);
 	if (bookmark->generation > 1)
 		bookmark_delete(bookmark, bookmark->generation - 1);
+	rows_expect_reading();
 }
 
 void

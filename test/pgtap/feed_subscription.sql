@@ -1,7 +1,7 @@
 -- Durable cursors on the log, in one session: filters, batches, commits, positions, refusals.
 -- What several sessions do at once: isolation/subscription.
 \ir ../fixtures/tap.sql
-SELECT plan(125);
+SELECT plan(126);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 
@@ -333,5 +333,15 @@ SELECT is((SELECT string_agg(r.id, ' ' ORDER BY seq) FROM of_copy, clutch.read_f
 UPDATE clutch.epoch SET system_identifier = c.system_identifier FROM pg_control_system() c;
 SELECT throws_ok(format('SELECT clutch.read_from(%L)', pos), 'KL008', NULL, 'but is refused in the original, which may have gone on') FROM of_copy;
 SELECT clutch.unsubscribe(n) FROM unnest('{far,copy}'::text[]) n \g /dev/null
+
+-- ------------------------------------------------------------ locks
+-- CREATE INDEX on the log keeps writers out; a reader must not wait for it.
+SELECT clutch.subscribe('locks', start => 'beginning') \g /dev/null
+BEGIN;
+SELECT pg_temp.done('locks', 5) \g /dev/null
+SELECT pg_temp.got('locks', 5) \g /dev/null
+SELECT set_eq($$ SELECT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'clutch.events'::regclass $$, '{AccessShareLock}'::text[], 'who reads and commits a batch locks the log for reading only');
+COMMIT;
+SELECT clutch.unsubscribe('locks') \g /dev/null
 
 SELECT * FROM finish();
