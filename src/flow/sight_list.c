@@ -76,6 +76,16 @@ sight_hold_list(Sight *sight, RunList *list)
 	sight->list = list;
 }
 
+static TransactionId *
+sight_copy_xids(const TransactionId *xids, int n)
+{
+	TransactionId *copy = palloc(sizeof(TransactionId) * Max(n, 1));
+
+	if (n > 0)
+		memcpy(copy, xids, sizeof(TransactionId) * n);
+	return copy;
+}
+
 static void
 sight_note_snapshot(RunList *list, Snapshot snapshot)
 {
@@ -84,19 +94,32 @@ sight_note_snapshot(RunList *list, Snapshot snapshot)
 	list->xmax = snapshot->xmax;
 	list->curcid = snapshot->curcid;
 	list->xcnt = snapshot->xcnt;
-	list->xip = palloc(sizeof(TransactionId) * Max(snapshot->xcnt, 1));
-	if (snapshot->xcnt > 0)
-		memcpy(list->xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt);
+	list->xip = sight_copy_xids(snapshot->xip, snapshot->xcnt);
+	list->suboverflowed = snapshot->suboverflowed;
+	list->subxcnt = snapshot->suboverflowed ? 0 : snapshot->subxcnt;
+	list->subxip = sight_copy_xids(snapshot->subxip, list->subxcnt);
 }
 
 static bool
+sight_is_same_xids(const TransactionId *a, const TransactionId *b, int n)
+{
+	return n == 0 || memcmp(a, b, sizeof(TransactionId) * n) == 0;
+}
+
+/*
+ * If too many subtransactions are open, a snapshot does not list them, and asks
+ * which transactions they belong to.
+ */
+static bool
 sight_is_of_snapshot(const RunList *list, Snapshot snapshot)
 {
-	return !snapshot->takenDuringRecovery && !snapshot->suboverflowed && snapshot->subxcnt == 0 &&
+	return !snapshot->takenDuringRecovery &&
 		list->own == GetTopTransactionIdIfAny() && list->xmin == snapshot->xmin && list->xmax == snapshot->xmax &&
 		list->curcid == snapshot->curcid && list->xcnt == snapshot->xcnt &&
-		(snapshot->xcnt == 0 ||
-		 memcmp(list->xip, snapshot->xip, sizeof(TransactionId) * snapshot->xcnt) == 0);
+		sight_is_same_xids(list->xip, snapshot->xip, list->xcnt) &&
+		list->suboverflowed == snapshot->suboverflowed &&
+		(list->suboverflowed ||
+		 (list->subxcnt == snapshot->subxcnt && sight_is_same_xids(list->subxip, snapshot->subxip, list->subxcnt)));
 }
 
 static bool

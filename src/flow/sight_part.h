@@ -58,6 +58,9 @@ typedef struct RunList
 	CommandId	curcid;
 	uint32		xcnt;
 	TransactionId *xip;
+	bool		suboverflowed;	/* then its subtransactions are not compared */
+	int32		subxcnt;
+	TransactionId *subxip;
 
 	runtable_hash *runs;		/* takes_part is set for those in which the
 								 * role's agents do */
