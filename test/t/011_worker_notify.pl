@@ -34,11 +34,10 @@ sub heard_until_end
 	my $text = '';
 
 	ask_session($ender, "SET clutch.notify = worker; SELECT clutch.send(chat('agent:end'));");
-	for (my $i = 0; !grep { ($name_of{$_} // '') eq 'end' } $text =~ /notification "([^"]+)"/g; $i++)
-	{
-		die 'the last hint does not come' if $i == 10_000;
+	await('the last hint', sub {
 		$text .= ask_session($listener, 'SELECT;');
-	}
+		return grep { ($name_of{$_} // '') eq 'end' } $text =~ /notification "([^"]+)"/g;
+	});
 	my %by;
 	while ($text =~ /notification "([^"]+)".* PID (\d+)\./g)
 	{
@@ -46,6 +45,20 @@ sub heard_until_end
 		$by{$name}{ $2 == $worker ? 'w' : 't' } = 1 if $name ne 'end';
 	}
 	return join ' ', map { "$_:" . join('', sort keys %{ $by{$_} }) } sort keys %by;
+}
+
+# Makes the commits of those with synchronous_commit = on wait for a standby that
+# never comes.  Once new sessions know of it, the checkpointer has been told,
+# which lets commits wait, and is through with that after a checkpoint.
+sub let_commits_wait
+{
+	my (@settings) = @_;
+
+	$node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'}, @settings;
+	$node->reload;
+	await('a new setting', sub { return $node->safe_psql('postgres', 'SHOW synchronous_standby_names') eq 'nobody'; });
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	return;
 }
 
 sub heard
@@ -135,8 +148,7 @@ heard_until_end();
 my $notifier = session($node, 'postgres');
 $locker = session($node, 'postgres');
 ask_session($notifier, 'SET synchronous_commit = on;');
-$node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'}, 'clutch.notify = transaction';
-$node->reload;
+let_commits_wait('clutch.notify = transaction');
 $node->safe_psql('postgres', q{SELECT clutch.register(card('hurt', 9)); SELECT clutch.send(ask('task:' || name, 'agent:hurt')) FROM unnest('{hurt,above}'::text[]) name;
 	SELECT count(*) FROM clutch.claim('agent:hurt', 2, '1 h'); SELECT clutch.send(ask('task:below', 'agent:nobody', 'task:above'));
 	SELECT clutch.suspend('agent:hurt', 'task:above', '{"children": "all"}')});
@@ -271,8 +283,7 @@ foreach my $form (q{LISTEN clutch;}, q{LISTEN "clutch_outbox";}, q{DO $$ BEGIN E
 
 # A session begins to listen while a commit waits: it does not see the message yet, and hears of it.
 ask_session($writer, 'SET synchronous_commit = on;');
-$node->safe_psql('postgres', "ALTER SYSTEM SET $_") foreach 'synchronous_commit = local', q{synchronous_standby_names = 'nobody'};
-$node->reload;
+let_commits_wait();
 $writer->{in} .= "SELECT clutch.send(chat('agent:last'));\n\\echo answered\n";
 $writer->{out} = '';
 await('a commit that waits', sub { $writer->{run}->pump_nb; return $node->safe_psql('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'}) eq 't'; });
