@@ -448,7 +448,6 @@ static void
 collab_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
 	Json	   *session = adapter_member(asked, "/body/context/sessionId");
-
 	bool		is_outer = json_get(document, "/correlationId") != NULL;
 
 	json_put(document, psprintf("%s/correlationId", is_outer ? "" : collab_header(document)), adapter_noted(self, request, "/native/id"));

@@ -126,7 +126,7 @@ refuse_misspelt_question(Jsonb *payload)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errproblem("payload", "WRONG_VALUE"),
-			 errmsg("progress of the state \"%.*s\" asks nothing", state.len, state.s),
+			 errmsg("invalid state \"%.*s\" of a progress", state.len, state.s),
 			 errhint("Write \"input_required\" or \"auth_required\", with an underscore, to ask a question.")));
 }
 

@@ -262,9 +262,9 @@ extern Oid	rows_table_oid(StateTable table);
 extern bool rows_table_is_there(StateTable table);
 
 /*
- * Opens and locks a table, to be closed with NoLock: the lock is kept until the transaction ends.
- * One that has written, or has called rows_expect_writing, locks what it reads as if it wrote
- * there, because it usually will, unless it then calls rows_expect_reading.
+ * Opens and locks a table.  Close it with NoLock, because the lock is kept until the transaction
+ * ends.  A transaction that has written, or has called rows_expect_writing, locks what it reads as
+ * if it wrote there, because it usually will; rows_expect_reading ends this.
  */
 extern Relation rows_open(StateTable table, LOCKMODE lock);
 extern void rows_expect_writing(void);

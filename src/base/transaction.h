@@ -8,12 +8,12 @@
  * is best done once, at the end: handling what an event causes for other
  * tasks, and notifying listeners.
  *
- * This file registers callbacks with the transaction manager, as nothing else
- * does but worker/presence, and calls all watches phase by phase.  The phases of a transaction
- * that commits are settling, committing, committed, ended; those of one that
- * is prepared are preparing, settling, prepared, ended; and those of one that
- * fails are rolled_back, ended.  Within a phase, the watches are called in the
- * order in which they were registered.
+ * This file registers callbacks with the transaction manager, as only
+ * worker/presence does besides, and calls all watches phase by phase.  The
+ * phases of a transaction that commits are settling, committing, committed,
+ * ended; those of one that is prepared are preparing, settling, prepared, ended;
+ * and those of one that fails are rolled_back, ended.  Within a phase, the
+ * watches are called in the order in which they were registered.
  *
  *-------------------------------------------------------------------------
  */

@@ -170,7 +170,7 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 	rows_end(&scan);
 }
 
-/* Removes the row of the request, or of the revival, that is this event, whoever has it. */
+/* Removes the row of a request or of a revival, given its event, from whichever role has it. */
 static void
 open_work_remove_request(int64 seq)
 {

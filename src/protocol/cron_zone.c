@@ -31,8 +31,9 @@ static const char *const described_names[] = {
 };
 
 /*
- * PostgreSQL finds the canonical name of a listed zone in the file system.  That
- * of a description is the description in upper case, which contains a digit.
+ * A listed zone is named as in the file system, with letters in lower case or
+ * without digits, except for the names above.  A description is named by itself,
+ * in upper case, and contains a digit.
  */
 static bool
 cron_zone_is_listed(pg_tz *zone)

@@ -36,11 +36,11 @@
 #define MOST_AGE_BY_LIMIT	INT64CONST(2000000)
 
 /*
- * If an agent of such a limit is full, its load is used for a shorter time,
- * because a request that is told so must wait although there may be room by
- * now.  This is still some hundred times as long as reading takes.  After
- * MOST_AGE_FULL, a tick looks again at what has begun to wait (SLOT_MISSED in
- * queue/waiting_place.c).
+ * If an agent with more slots than LARGE_LIMIT is full, its load is used for a
+ * shorter time, because a request that is told so must wait although there may
+ * be room by now.  This is still some hundred times as long as reading takes.
+ * After MOST_AGE_FULL, a tick looks again at what has begun to wait (SLOT_MISSED
+ * in queue/waiting_place.c).
  */
 #define FULL_AGE_PER_SLOT	INT64CONST(100)
 #define MOST_AGE_FULL		USECS_PER_SEC
