@@ -148,7 +148,7 @@ SELECT alike(hint, '%clutch.tick()%', 'only a tick ends a task whose deadline ha
 COMMIT;
 
 -- ------------- a parallel query takes no newer snapshot for the leader either
-CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 1000) i;
+CREATE TABLE many AS SELECT 'task:' || i AS id FROM generate_series(1, 20) i;
 ANALYZE many;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
