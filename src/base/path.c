@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/document.h"
+#include "base/number.h"
 #include "compat.h"
 #include "base/path.h"
 #include "fmgr.h"
@@ -139,6 +140,13 @@ path_judge_comparison(JsonPathItem *item, DocumentPath *path)
 		path->is_costly = true;
 }
 
+/* Is it written with few signs, like 1e130000, but would fill much memory as a text? */
+static bool
+path_is_long_number(Numeric number)
+{
+	return !number_fits_double(number) || number_is_too_long(number);
+}
+
 static void
 path_judge_cost(JsonPathItem *item, DocumentPath *path)
 {
@@ -148,10 +156,15 @@ path_judge_cost(JsonPathItem *item, DocumentPath *path)
 		case jpiAny:
 		case jpiLikeRegex:
 		case jpiKeyValue:
+		case jpiAdd:
+		case jpiSub:
 		case jpiMul:
 		case jpiDiv:
 		case jpiMod:
 			path->is_costly = true;
+			break;
+		case jpiNumeric:
+			path->is_costly = path->is_costly || path_is_long_number(jspGetNumeric(item));
 			break;
 		case jpiRoot:
 			path->is_costly = path->is_costly || path->nfilters > 0;

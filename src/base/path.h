@@ -10,14 +10,14 @@
  * later read fail, or keep other events from being sent.
  *
  * A path that a role uses only for itself may take any amount of time.  One
- * that others have to apply must not be costly, that is, its time must be
- * limited by the size of the document.  Such a path has at most 100 items and
- * 4,096 bytes, because adding a number takes the longer the more digits it has;
- * it has no .**, like_regex or keyvalue(); it has no lists of subscripts, because
- * [0,0][0,0] finds the same item four times; it has no $ within a filter, because
- * that would be evaluated again for every item; it does not multiply or divide,
- * because numbers of many digits take quadratic time; and each comparison has a
- * literal on one side.
+ * that others have to apply must not be costly, that is, its time and memory must
+ * be limited by the size of the document.  Such a path has at most 100 items and
+ * 4,096 bytes; it has no .**, like_regex or keyvalue(); it has no lists of
+ * subscripts, because [0,0][0,0] finds the same item four times; it has no $ within
+ * a filter, because that would be evaluated again for every item; it does not
+ * calculate, because every sum is kept until the path has been applied, and that of
+ * 1 and 1e130000 has 65 kB; its numbers are such that an envelope may have; and each
+ * comparison has a literal on one side.
  *
  *-------------------------------------------------------------------------
  */

@@ -62,7 +62,7 @@ suspend_check(const Envelope *progress)
 		problem_add(list, "/run_id", "WRONG_VALUE", "A task is woken by messages of its own run only, so leave \"run_id\" out.");
 	if (list->n == 0 && filter.path.is_costly)
 		problem_add(list, "/path", "WRONG_VALUE",
-					"Whoever sends a message applies this path to it, so it must be simple: without \".**\", like_regex, keyvalue() and lists of subscripts, without \"$\" in a filter, without multiplication and division, of at most 100 items and 4096 bytes, and with a literal on one side of each comparison.");
+					"Whoever sends a message applies this path to it, so it must be simple: without \".**\", like_regex, keyvalue() and lists of subscripts, without \"$\" in a filter, without arithmetic, without numbers that an envelope may not have, of at most 100 items and 4096 bytes, and with a literal on one side of each comparison.");
 	for (i = 0; i < list->n; i++)
 		list->items[i].path = psprintf("/meta/clutch/wait/message%s", list->items[i].path);
 	if (list->n > 0)

@@ -4,7 +4,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(60);
+SELECT plan(65);
 SET clutch.notify = off;		-- for PREPARE TRANSACTION
 SET clutch.heartbeat_interval = 0;
 SET clutch.breaker_failures = 0;
@@ -170,9 +170,10 @@ SELECT is(fixture.fault(format('SELECT clutch.suspend(%L, %L, %L)', 'agent:eve',
 FROM unnest(ARRAY['$.payload.**.**.**.** ? (@ == 7)', '$.payload.text like_regex "(a*)*b"', '$.payload.a[*] == $.payload.b[*]', '$.payload.a[*] ? (exists ($.payload.a[*] ? (@ == 1)))',
 	'$.payload' || repeat('.keyvalue().value', 9), '$.payload.a == 1' || repeat(' || $.payload.a == 1', 60),
 	'$.payload.t[0,0][0,0][0,0] ? (@ == 2)',
-	'$.payload.a[*] ? (@ * ' || repeat('9', 1000) || ' == 1)', '$.payload.a[*] ? (@ / 3 == 1)', '$.payload.a[*] ? (@ % 3 == 1)', '$.payload.a[*] ? (@ + ' || repeat('9', 5000) || ' == 1)']) AS p(path);
+	'$.payload.a[*] ? (@ * ' || repeat('9', 1000) || ' == 1)', '$.payload.a[*] ? (@ / 3 == 1)', '$.payload.a[*] ? (@ % 3 == 1)', '$.payload.a[*] ? (@ + ' || repeat('9', 5000) || ' == 1)',
+	'$.payload.a[*] ? (@ + 1e130000 == 1)', '$.payload.a[*] ? (1 - @ == 1)', '$.payload.a[1 + 1e130000]', '$.payload.a[*] ? (@ == 1e130000)', '$.payload.a == ' || repeat('1', 5000)]) AS p(path);
 SELECT is(fixture.fault($$SELECT clutch.suspend('agent:eve', 'task:waits', '{"message": {"path": "$.payload ? ("}}')$$), 'KL001 WRONG_VALUE /message/path', 'so is one that is no path');
-SELECT is(fixture.fault($$SELECT clutch.suspend('agent:eve', 'task:waits', '{"message": {"path": "$.payload ? (@.approved == true && exists (@.by[*] ? (@.role == \"lead\")) && @.n + 1 > 3)"}}')$$), 'no error', 'one that takes as long as reading the message is not');
+SELECT is(fixture.fault($$SELECT clutch.suspend('agent:eve', 'task:waits', '{"message": {"path": "$.payload ? (@.approved == true && exists (@.by[*] ? (@.role == \"lead\")) && -@.n < -2.5e-3 && @.a[last] == 3)"}}')$$), 'no error', 'one that takes as long as reading the message is not');
 RESET SESSION AUTHORIZATION;
 
 -- ------------------------------------------------------- deadlines that nobody can keep
