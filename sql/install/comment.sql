@@ -64,5 +64,5 @@ COMMENT ON TABLE clutch.checkpoint IS 'the heads of the Merkle tree over the log
 COMMENT ON TABLE clutch.checkpoint_signature IS 'signatures on these heads, made outside the database';
 COMMENT ON TABLE clutch.tree_hash IS 'hashes of the leaves and of complete subtrees of the Merkle tree';
 COMMENT ON TABLE clutch.epoch IS 'the copies of this database: a restored one begins a new epoch, a promoted one a new timeline';
-COMMENT ON TABLE clutch.event_count IS 'counters for clutch.metrics(), which never decrease';
+COMMENT ON TABLE clutch.event_count IS 'counters for clutch.metrics(); those of rare names are added to each other';
 COMMENT ON TABLE clutch.event_count_place IS 'how far these events have been counted';

@@ -117,14 +117,18 @@ BEGIN
 		WITH rare AS (
 			DELETE FROM clutch.event_count c
 			WHERE c.ctid = ANY (ARRAY(SELECT o.ctid FROM clutch.event_count o WHERE o.source <> '' ORDER BY o.n DESC OFFSET 10000))
-			RETURNING c.type, c.code, c.n, c.seconds, c.buckets)
+			RETURNING c.source, c.type, c.code, c.n, c.seconds, c.buckets),
+		-- what clutch.metrics() adds up over all recipients must not decrease
+		shown AS (
+			SELECT e.source, e.code FROM clutch.event_count e WHERE e.source <> '' AND e.code <> ''
+			GROUP BY 1, 2 ORDER BY sum(e.n) DESC, 1, 2 LIMIT 100)
 		INSERT INTO clutch.event_count AS c
-		SELECT '', '', r.type, CASE WHEN r.code <> '' THEN 'OTHER' ELSE '' END, sum(r.n), sum(r.seconds),
+		SELECT coalesce(s.source, ''), '', r.type, coalesce(s.code, CASE WHEN r.code <> '' THEN 'OTHER' ELSE '' END), sum(r.n), sum(r.seconds),
 			   CASE WHEN r.type = 'duration'
 					THEN ARRAY[sum(r.buckets[1]), sum(r.buckets[2]), sum(r.buckets[3]), sum(r.buckets[4]),
 							   sum(r.buckets[5]), sum(r.buckets[6]), sum(r.buckets[7]), sum(r.buckets[8])]::bigint[]
 					ELSE '{}' END
-		FROM rare r GROUP BY 3, 4
+		FROM rare r LEFT JOIN shown s USING (source, code) GROUP BY 1, 3, 4
 		ON CONFLICT (source, dest, type, code) DO UPDATE
 		SET n = c.n + excluded.n, seconds = c.seconds + excluded.seconds,
 			buckets = ARRAY(SELECT coalesce(u.a, 0) + coalesce(u.b, 0)
