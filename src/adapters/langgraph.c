@@ -203,24 +203,49 @@ langgraph_is_bare(const Json *raw)
 	return json_is(raw, JSON_OBJECT) && !langgraph_open_around(unconstify(Json *, raw), &chunk);
 }
 
+/* the members that LangGraph gives to a task that is over, to what it wraps around one, and to an event */
+static const char *const langgraph_task_members[] = {"id", "name", "error", "result", "interrupts", "clutch"};
+static const char *const langgraph_debug_members[] = {"type", "step", "timestamp", "payload", "clutch"};
+static const char *const langgraph_event_members[] = {"event", "name", "run_id", "parent_ids", "tags", "metadata", "data", "clutch"};
+
+static bool
+langgraph_has_only(const Json *object, const char *const *members, int n)
+{
+	for (int i = 0; i < object->n; i++)
+		if (slice_find(object->keys[i], members, n) < 0)
+			return false;
+	return true;
+}
+
+static bool
+langgraph_is_ended_task(const Json *task)
+{
+	return (json_get(task, "/result") != NULL || json_get(task, "/error") != NULL) &&
+		langgraph_has_only(task, langgraph_task_members, lengthof(langgraph_task_members));
+}
+
 /*
  * No server answers with a request for a run, with a task that has only begun,
  * with a checkpoint, with an event that lacks what all events have, or with the
- * answer of a tool that does not say which call it is for.
+ * answer of a tool that does not say which call it is for.  And if a task or an
+ * event has a member that LangGraph does not give it, the whole is the values,
+ * because that member would be lost.
  */
 bool
 langgraph_are_values(const Json *raw)
 {
 	LanggraphChunk chunk;
-	const Json *task;
 
 	if (!langgraph_is_bare(raw) || !langgraph_open(unconstify(Json *, raw), &chunk))
 		return false;
-	task = chunk.kind == LANGGRAPH_TASK ? raw : chunk.kind == LANGGRAPH_DEBUG ? json_get(raw, "/payload") : NULL;
-	if (task != NULL)
-		return json_get(task, "/result") == NULL && json_get(task, "/error") == NULL;
+	if (chunk.kind == LANGGRAPH_TASK)
+		return !langgraph_is_ended_task(raw);
+	if (chunk.kind == LANGGRAPH_DEBUG)
+		return !langgraph_is_ended_task(json_get(raw, "/payload")) ||
+			!langgraph_has_only(raw, langgraph_debug_members, lengthof(langgraph_debug_members));
 	if (chunk.kind == LANGGRAPH_EVENT)
-		return json_get(raw, "/data") == NULL || !json_has_text(raw, "/name");
+		return json_get(raw, "/data") == NULL || !json_has_text(raw, "/name") ||
+			!langgraph_has_only(raw, langgraph_event_members, lengthof(langgraph_event_members));
 	if (chunk.kind == LANGGRAPH_CHUNK)
 		return langgraph_is_debug(raw) && !langgraph_interrupts(raw);
 	return chunk.kind == LANGGRAPH_RUN ||

@@ -2,7 +2,7 @@
 \ir ../fixtures/tap.sql
 \ir ../fixtures/ed25519.sql
 \ir ../fixtures/signed.sql
-SELECT plan(293);
+SELECT plan(298);
 
 CREATE TEMP TABLE handed (id text, attempt integer, kind text, headers jsonb, body jsonb, wants boolean);
 -- what a gateway is handed now, by the method and what it names
@@ -448,7 +448,12 @@ SELECT is(fixture.ended('task:runs-like-' || n, document), 'sent task.result ' |
 	(8, 'a task without an ID', '{"id": "", "name": "plan", "result": {"a": 1}, "interrupts": []}'),
 	(9, 'a message without an ID', '{"id": "", "type": "ai", "content": "42"}'),
 	(10, 'an event', '{"event": "on_sale", "price": 3, "run_id": "r-1"}'),
-	(11, 'an event without a name', '{"data": {"price": 3}, "event": "on_sale", "run_id": "r-1"}')) AS v (n, what, document);
+	(11, 'an event without a name', '{"data": {"price": 3}, "event": "on_sale", "run_id": "r-1"}'),
+	(12, 'a task that is over, and others', '{"id": "f-1", "name": "plan", "answer": 42, "result": {"a": 1}, "interrupts": []}'),
+	(13, 'a task of a stream that is over, and others', '{"step": 1, "type": "task_result", "answer": 42, "payload": {"id": "f-1", "name": "plan", "result": {}, "interrupts": []}, "timestamp": "2026-02-01T10:00:00Z"}'),
+	(14, 'a task of a stream, which has others', '{"step": 1, "type": "task_result", "payload": {"id": "f-1", "name": "plan", "answer": 42, "result": {}, "interrupts": []}, "timestamp": "2026-02-01T10:00:00Z"}'),
+	(15, 'an event, and others', '{"data": {"price": 3}, "name": "bike", "event": "on_sale", "price": 3, "run_id": "r-1"}')) AS v (n, what, document);
+SELECT is(fixture.ended('task:runs-task', '{"id": "f-2", "name": "plan", "result": {"a": 1}, "interrupts": []}'), 'sent task.result {"result": {"a": 1}}', 'a task that is over, and nothing else');
 -- two nodes may ask at once, and each of them gets its own answer
 CREATE FUNCTION fixture.resumed(task text, interrupts jsonb, answer jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
