@@ -115,6 +115,9 @@ intake_take_second_request(Event *event, Task *task)
 
 	verdict_check_run(task, request->run_id);
 	verdict_check_hand_over(task, request);
+	/* these are refused unless they are those of the run */
+	(void) scope_of_request(request, true);
+	visibility_set(request, true);
 	event->scope = task->scope;
 	event->seq = rows_nextval(SEQUENCE_EVENT_SEQ);
 	/* a repetition that names the agent that has the task changes nothing */

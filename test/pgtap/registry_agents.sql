@@ -1,6 +1,6 @@
 -- What agent.* events make of the registry; groups and who may speak.
 \ir ../fixtures/tap.sql
-SELECT plan(83);
+SELECT plan(89);
 
 SET timezone = 'UTC';
 SELECT set_config('clutch.clock', '2026-01-01T12:00:00Z', false) \g /dev/null
@@ -132,6 +132,18 @@ SELECT is(pg_temp.scoped('run:s', 'group:a', 'task:s3'), 'group:a', 'or repeats 
 SELECT is(pg_temp.scoped('run:s', 'group:b', 'task:s4'), 'SCOPE_MISMATCH', 'another scope is refused');
 SELECT is(pg_temp.scoped('run:u', NULL, 'task:u1'), 'none', 'a run may have no scope');
 SELECT is(pg_temp.scoped('run:u', 'group:a', 'task:u2'), 'SCOPE_MISMATCH', 'and is not given one later');
+-- a hand-over is a later request as well
+SELECT fixture.agent('giver', 9, '{skill:give}', more => '{"scopes": ["group:a"]}'), fixture.agent('taker', 9, '{skill:take}', more => '{"scopes": ["group:a"]}') \g /dev/null
+SELECT fixture.ask('task:given', skill => 'skill:give', run => 'run:given', orders => '{"scope": "group:a", "visibility": "private"}'), fixture.ask('task:open', skill => 'skill:give', run => 'run:open') \g /dev/null
+CREATE FUNCTION pg_temp.gives(task text, giver text, taker text, orders jsonb) RETURNS text LANGUAGE sql AS $$
+	SELECT fixture.fault(format('SELECT clutch.send(%L)', clutch.envelope('task.request', giver, ARRAY[taker], run_id => t.run_id, thread_id => t.thread_id, task_id => task, meta => jsonb_build_object('clutch', orders))))
+	FROM clutch.tasks t WHERE t.task_id = task
+$$;
+SELECT is(pg_temp.gives(task, 'agent:giver', 'agent:taker', orders), fault, concat('a hand-over in a ', task, ' that says ', orders))
+FROM (VALUES ('task:open', '{"scope": "group:a"}'::jsonb, 'KL004 SCOPE_MISMATCH /meta/clutch/scope'), ('task:open', '{"visibility": "private"}', 'KL004 VISIBILITY_MISMATCH /meta/clutch/visibility'),
+	('task:given', '{"scope": "group:b"}', 'KL004 SCOPE_MISMATCH /meta/clutch/scope'), ('task:given', '{"visibility": "public"}', 'KL004 VISIBILITY_MISMATCH /meta/clutch/visibility')) AS v(task, orders, fault);
+SELECT is(pg_temp.gives('task:given', 'agent:giver', 'agent:taker', '{"scope": "group:a", "visibility": "private"}') || ', ' || pg_temp.gives('task:open', 'agent:giver', 'agent:taker', '{"visibility": "scope"}'), 'no error, no error', 'it may repeat what the run has');
+SELECT is(fixture.state('task:given') || ', ' || fixture.state('task:open'), 'assigned agent:taker 2, assigned agent:taker 2', 'and only then is the task handed over');
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', run_id => 'run:s')) \g /dev/null
 SELECT is((SELECT scope FROM clutch.events WHERE type = 'chat.message'), 'group:a', 'a message has the scope of its run');
 SELECT is((SELECT count(*) FROM clutch.events WHERE run_id = 'run:s' AND scope IS DISTINCT FROM 'group:a'), 0::bigint, 'and so has every other event of the run');
