@@ -404,7 +404,11 @@ schedule_is_ahead(const Schedule *s, TimestampTz now, TimestampTz *next)
 static bool
 schedule_bring_back(List *to_come, TimestampTz now)
 {
-	static TransactionWatch watch = {.rolled_back = schedule_look_again, .ended = schedule_forget_look};
+	static TransactionWatch watch = {
+		.rolled_back = schedule_look_again,
+		.prepared = schedule_look_again,	/* it may be rolled back later */
+		.ended = schedule_forget_look
+	};
 	bool		is_done = true;
 	ListCell   *cell;
 

@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(135);
+SELECT plan(137);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -294,6 +294,16 @@ SELECT clutch.tick(), 1 / (random() * 0)::int;
 SELECT is(:'LAST_ERROR_SQLSTATE'::text, '22012', 'the tick that sees that it is set back is rolled back');
 SELECT is(pg_temp.sent(), '0', 'so the next one looks again');
 SELECT is((SELECT next_at FROM clutch.schedules WHERE name = 'before'), '2031-03-02 01:40', 'and finds the next time anew');
+-- nor has anything changed if it was prepared and is then rolled back
+SELECT pg_temp.at('2036-01-01 00:05'), clutch.tick() \g /dev/null
+SELECT pg_temp.at('2031-03-02 01:45') \g /dev/null
+BEGIN;
+SELECT clutch.tick() \g /dev/null
+SELECT clutch.settle() \g /dev/null
+PREPARE TRANSACTION 'clutch_test_tick';
+ROLLBACK PREPARED 'clutch_test_tick';
+SELECT is(pg_temp.sent(), '0', 'a tick that was prepared is rolled back, so the next one looks again');
+SELECT is((SELECT next_at FROM clutch.schedules WHERE name = 'before'), '2031-03-02 01:50', 'and finds the next time anew, too');
 
 -- each tick of a session of its own looks whether the clock was set back, so that must not take long for any schedule
 CREATE FUNCTION pg_temp.takes(cron text) RETURNS interval LANGUAGE plpgsql AS $$
