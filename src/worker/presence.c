@@ -171,16 +171,15 @@ presence_await_departure(Oid database)
 }
 
 static void
-presence_send_worker_away(Node *statement, const char *name)
+presence_send_worker_away(Node *statement, Oid database)
 {
-	Oid			database = get_database_oid(name, true);
-
 	/*
 	 * Only the owner can do this.  Others may copy a template, but templates
 	 * have no worker.
 	 */
-	if (!OidIsValid(database) || !is_database_owner_compat(database, GetUserId()))
+	if (!is_database_owner_compat(database, GetUserId()))
 		return;
+	transaction_watch(&watch);
 	/*
 	 * the statement that sent another worker away has locked its database by
 	 * now
@@ -237,21 +236,27 @@ presence_process_utility(PlannedStmt *plan, const char *text, bool read_only,
 {
 	Node	   *statement = plan->utilityStmt;
 	const char *wanted = presence_wanted_by(statement);
+	Oid			database = wanted != NULL ? get_database_oid(wanted, true) : InvalidOid;
+	bool		may_change = OidIsValid(database) || IsA(statement, AlterDatabaseStmt);
 	bool		commits_prepared = presence_commits_prepared(statement);
 
-	if (wanted != NULL || IsA(statement, AlterDatabaseStmt))
-	{
-		transaction_watch(&watch);
-		database_changed = true;
-	}
-	if (wanted != NULL)
-		presence_send_worker_away(statement, wanted);
+	if (OidIsValid(database))
+		presence_send_worker_away(statement, database);
 	if (previous_utility)
 		previous_utility(plan, text, read_only, context, parameters, environment, receiver,
 						 completion);
 	else
 		standard_ProcessUtility(plan, text, read_only, context, parameters, environment,
 								receiver, completion);
+	/*
+	 * not if it has failed, or found no database, because anybody may repeat
+	 * that again and again
+	 */
+	if (may_change)
+	{
+		transaction_watch(&watch);
+		database_changed = true;
+	}
 	if (commits_prepared)
 		presence_commit_prepared();
 }

@@ -159,6 +159,17 @@ foreach my $who (qw(anybody postgres))
 like(($node->psql('postgres', 'SET ROLE anybody; DROP DATABASE three'))[2], qr/must be owner/, 'one who may not drop it');
 is(wait_for_worker($node, 'three', 'does not even send it away'), $pid, 'it is the same');
 
+# nor does anybody wake the launcher with names of databases that do not exist, as often as he tries
+sub times_woken
+{
+	slurp_file("/proc/$launcher/status") =~ /^voluntary_ctxt_switches:\s*(\d+)/m;
+	return $1;
+}
+my $woken = times_woken();
+$node->psql('postgres', 'SET ROLE anybody; SET client_min_messages = error; ' . join(' ', ('DROP DATABASE IF EXISTS nowhere;') x 100), on_error_stop => 0);
+$node->psql('postgres', "SET ROLE anybody;\n" . join("\n", ('DROP DATABASE nowhere;', 'DROP DATABASE three;') x 50), on_error_stop => 0);
+cmp_ok(times_woken() - $woken, '<', 10, 'two hundred statements that change nothing do not wake the launcher');
+
 # many databases at once, more than there can be background processes; no worker leaves meanwhile
 my $log = -s $node->logfile;
 foreach my $n (1 .. 5)
@@ -182,7 +193,7 @@ foreach my $n (1 .. 5)
 }
 workers_in('one three', 'as before');
 
-unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
+unlike(slurp_file($node->logfile), qr/(?:ERROR|FATAL|PANIC):  (?!database "(?:three|one|nowhere)"|extension|source database|DROP DATABASE cannot|must be owner)/, 'and nothing went wrong');
 
 # After a restart, a worker looks for the extension in each database, and makes room for the next.
 $node->safe_psql('postgres', "DROP DATABASE $_") foreach qw(one three);
