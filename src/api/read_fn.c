@@ -391,7 +391,7 @@ argument_channel(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("kind", "WRONG_VALUE"),
-				 errmsg("invalid kind of channel \"%.*s\"", kind.len, kind.s),
+				 errmsg("invalid kind of channel %s", place_quote(kind)),
 				 errhint("The kinds are all, outbox, agent, thread, run and task.")));
 	if (!audience_is_one(audience) && (!slice_present(id) || id.len == 0))
 		ereport(ERROR,

@@ -22,6 +22,7 @@
 #include "flow/right.h"
 #include "flow/sight.h"
 #include "miscadmin.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "registry/roster.h"
 #include "task/report.h"
@@ -156,7 +157,7 @@ clutch_report(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errproblem("type", "WRONG_VALUE"),
-				 errmsg("invalid type of a report \"%.*s\"", name.len, name.s),
+				 errmsg("invalid type of a report %s", place_quote(name)),
 				 errhint("A report is a task.accept, task.progress, task.result, task.error or task.cancel.")));
 	report.payload = argument_optional_jsonb(fcinfo, 3);
 	report.attempt = argument_attempt(fcinfo, 4);

@@ -16,6 +16,7 @@
 #include "feed/subscription.h"
 #include "miscadmin.h"
 #include "protocol/limits.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/principal.h"
 #include "trust/quota.h"
@@ -145,7 +146,7 @@ subscription_require(Subscription *subscription, Slice name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errproblem("name", "SUBSCRIPTION_NOT_FOUND"),
-				 errmsg("subscription \"%.*s\" does not exist", name.len, name.s),
+				 errmsg("subscription %s does not exist", place_quote(name)),
 				 errhint("Create it with SELECT clutch.subscribe(name); the view clutch.subscriptions lists those of your role.")));
 	return subscription;
 }

@@ -18,6 +18,7 @@
 #include "protocol/agent_status.h"
 #include "protocol/draft.h"
 #include "protocol/identifier.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "registry/agent.h"
 #include "registry/agent_row.h"
@@ -136,7 +137,7 @@ agent_raise_unregistered(Slice agent_id, const char *place)
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_AGENT_NOT_FOUND),
 			 errproblem(place, "AGENT_NOT_FOUND"),
-			 errmsg("agent \"%.*s\" is not registered", agent_id.len, agent_id.s),
+			 errmsg("agent %s is not registered", place_quote(agent_id)),
 			 identifier_fault(ID_AGENT, agent_id, &rule) != NULL ?
 			 errhint("An agent ID begins with \"agent:\", like \"agent:researcher\".") :
 			 errhint("Register the agent first: SELECT clutch.register(card).")));

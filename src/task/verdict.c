@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "protocol/place.h"
 #include "settings.h"
 #include "task/verdict.h"
 
@@ -16,7 +17,7 @@ verdict_task_not_found(Slice task_id)
 	ereport(ERROR,
 			(errcode(ERRCODE_CLUTCH_TASK_NOT_FOUND),
 			 errproblem("task_id", "TASK_NOT_FOUND"),
-			 errmsg("task \"%.*s\" does not exist", task_id.len, task_id.s),
+			 errmsg("task %s does not exist", place_quote(task_id)),
 			 errhint("Pass the task_id that clutch.claim returned to the agent, or clutch.send to the sender of the request. The error is the same for a task in whose run the agent takes no part.")));
 }
 

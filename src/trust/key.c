@@ -13,6 +13,7 @@
 #include "base/rows.h"
 #include "base/stale.h"
 #include "compat.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "trust/key.h"
 #include "utils/inval.h"
@@ -235,7 +236,7 @@ key_refuse_unknown(Slice agent_id, Slice kid)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errproblem("kid", "KEY_NOT_FOUND"),
-			 errmsg("\"%.*s\" has no key \"%.*s\"", agent_id.len, agent_id.s, kid.len, kid.s),
+			 errmsg("%s has no key %s", place_quote(agent_id), place_quote(kid)),
 			 errhint("The view clutch.keys lists the keys of each agent.")));
 }
 

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "miscadmin.h"
+#include "protocol/place.h"
 #include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal_part.h"
@@ -115,8 +116,8 @@ principal_require(Slice agent_id, const char *place)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errproblem(place, "NOT_YOUR_AGENT"),
-				 errmsg("role \"%s\" does not speak for \"%.*s\"",
-						principal_role_name(), agent_id.len, agent_id.s),
+				 errmsg("role \"%s\" does not speak for %s",
+						principal_role_name(), place_quote(agent_id)),
 				 errhint(PRINCIPAL_HINT_GRANT)));
 }
 

@@ -30,8 +30,9 @@
 --   a trigger on the log finds functions of the session, and calls them as the owner    here
 --   debug_print_plan shows what the database writes, if the log has a trigger           here
 --   IDs of public runs, or of tasks, that PostgreSQL's hash functions put in few places  here, task_tree
+--   an error repeats megabytes, which fill the server log                               here
 \ir ../fixtures/tap.sql
-SELECT plan(52);
+SELECT plan(59);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_mallory;
 CREATE ROLE clutch_test_ken;
@@ -287,6 +288,24 @@ BEGIN
 END $$;
 SELECT is((SELECT count(DISTINCT hashtextextended(id COLLATE "C", 0)) || ' of ' || count(DISTINCT id) FROM fixture.chosen), '1 of 10000', '10,000 IDs have the same hash');
 SELECT cmp_ok(fixture.cancelling('task:of-chosen', ''), '<', 3.5 * fixture.cancelling('task:of-any', 'task:'), 'tasks whose IDs were chosen take no longer to cancel');
+
+-- ------------------------------------------------------------- what an error quotes
+CREATE FUNCTION fixture.words(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	detail text;
+	hint text;
+BEGIN
+	EXECUTE statement;
+	RETURN NULL;
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(' ', SQLERRM, detail, hint);
+END $$;
+GRANT EXECUTE ON FUNCTION fixture.words TO clutch_test_mallory;
+SET SESSION AUTHORIZATION clutch_test_mallory;
+SELECT ok(length(fixture.words(format('SELECT clutch.%s FROM repeat(''x'', 1000000) AS big', call))) < 1000, 'an error does not repeat all of a long text: ' || call)
+FROM unnest(ARRAY['heartbeat(big)', 'heartbeat(''agent:'' || big)', 'result(big)', 'read(big)', 'listen(big)', 'revoke_key(''agent:mallory'', big)', 'report(''agent:mallory'', ''task:any'', big)']) AS call;
+RESET SESSION AUTHORIZATION;
 DROP OWNED BY clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga CASCADE;
 DROP ROLE clutch_test_mallory, clutch_test_ken, clutch_test_desk, clutch_test_olga;
 SELECT * FROM finish();
