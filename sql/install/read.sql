@@ -251,7 +251,7 @@ COMMENT ON FUNCTION clutch.task_tree(text) IS
 	'the tasks of a run as a tree, depth first; roots have depth 0';
 
 CREATE FUNCTION clutch.replay(run_id text) RETURNS SETOF clutch.events
-	LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000
+	LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 1000
 	BEGIN ATOMIC
 		SELECT e.* FROM clutch.events e WHERE e.run_id = replay.run_id ORDER BY e.seq;
 	END;

@@ -620,6 +620,8 @@ COMMENT ON FUNCTION clutch.envelope IS
 COMMENT ON FUNCTION clutch.envelope_of(bigint) IS
 	'the envelope of an event, by seq; NULL if the role may not read it';
 ALTER FUNCTION clutch.envelope_of(bigint) COST 20;
+-- the policies of the log ask what the current transaction has sent, which its parallel workers do not know
+ALTER FUNCTION clutch.replay(text) PARALLEL RESTRICTED;
 
 -- all digits, whatever the session shows
 ALTER FUNCTION clutch.prometheus() SET extra_float_digits = 1;

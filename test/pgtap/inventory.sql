@@ -1,7 +1,7 @@
 -- What the extension consists of: its members, their labels, their privileges,
 -- and the contract of docs/reference.md (names, arguments, defaults, columns).
 \ir ../fixtures/tap.sql
-SELECT plan(23);
+SELECT plan(24);
 
 -- ------------------------------------------------------------- the contract
 -- kind: writes  changes the log or the state: VOLATILE, PARALLEL UNSAFE, not PUBLIC's
@@ -242,6 +242,13 @@ SELECT is_empty($$
 		AND (provolatile = 'i' AND proparallel <> 's'
 			 OR prorettype = 'trigger'::regtype AND proparallel <> 'u') $$,
 	'what is IMMUTABLE is PARALLEL SAFE, and no trigger is');
+SELECT is_empty($$
+	SELECT DISTINCT p.oid::regprocedure
+	FROM clutch.function_grants g JOIN pg_proc p ON p.oid = g.function AND NOT p.prosecdef AND p.proparallel = 's'
+		JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass
+		JOIN pg_class c ON c.oid = d.refobjid AND c.relrowsecurity
+	WHERE g.grantee IN ('agent', 'scoped_reader') $$,
+	'what reads a filtered table for those whom it is filtered for is not PARALLEL SAFE, because the policies are not');
 
 -- ------------------------------------------------------------ the privileges
 SELECT is_empty($$
