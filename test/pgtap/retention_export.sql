@@ -1,7 +1,7 @@
 -- A run goes into another database with all its events, as history: its tasks
 -- are known there, and nothing happens because of them.
 \ir ../fixtures/tap.sql
-SELECT plan(49);
+SELECT plan(51);
 
 SELECT set_config('clutch.notify', 'off', false) \g /dev/null
 SELECT fixture.at(0) \g /dev/null
@@ -154,6 +154,19 @@ SELECT clutch.import(ARRAY(
 		(3, 'task.error', 'agent:odd', '{"code": "BOOM", "message": "x", "retryable": false}')) AS e(seq, type, sender, payload))) \g /dev/null
 SELECT clutch.retry('task:odd') \g /dev/null
 SELECT is((SELECT priority FROM clutch.tasks WHERE task_id = 'task:odd'), 2::smallint, 'a priority that is none is ignored');
+
+-- which events were imported is found by a hash of their run, under which nobody can put another run
+CREATE TEMP TABLE twin AS SELECT 'run:of_other_database_01' AS imported, 'run:cvbkkrtuc4AJb_kXpqbY' AS own;
+SELECT is((SELECT hashtextextended(imported COLLATE "C", 0) FROM twin), (SELECT hashtextextended(own COLLATE "C", 0) FROM twin), 'two runs with one hash');
+BEGIN;
+SELECT clutch.import(ARRAY[
+	jsonb_build_object('events', 1, 'run_id', imported, 'version', '0.3.0', 'exported_at', '2026-01-01T00:00:00Z', 'clutch_export', 1)::text,
+	jsonb_build_object('seq', 1, 'late', false, 'scope', NULL, 'judged', true, 'attempt', 1, 'received_at', '2026-01-01T00:00:00Z', 'envelope',
+		clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => imported, id => 'msg_of_other', deadline => '1 day'))::text]) FROM twin \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:ken}', run_id => own, id => 'msg_of_own', deadline => '1 day')) FROM twin \g /dev/null
+COMMIT;
+SELECT clutch.rebuild() \g /dev/null
+SELECT is((SELECT string_agg(id, ' ') FROM clutch.expiry WHERE id LIKE 'msg\_of\_%'), 'msg_of_own', 'only what was imported is not waited for after a rebuild');
 
 SELECT * FROM finish();
 DROP OWNED BY tap_export; DROP ROLE tap_export;
