@@ -13,6 +13,7 @@
 #include "access/xlog.h"
 #include "base/guard.h"
 #include "base/rows.h"
+#include "storage/procarray.h"
 #include "store/epoch.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -78,12 +79,24 @@ epoch_full_xid(TransactionId xid)
 /*
  * Returns a transaction ID such that no transaction that relies on the row now
  * being written has a lower one.  One that has already ended would have
- * written the row itself.
+ * written the row itself.  So would one that is prepared, unless it has written
+ * its events before the failover: then it may be old, and positions on the
+ * timeline that is over say whether its events were seen.  No process has its ID.
  */
 static int64
 epoch_first_xid(void)
 {
-	return (int64) epoch_full_xid(GetLatestSnapshot()->xmin);
+	Snapshot	snapshot = GetLatestSnapshot();
+	TransactionId own = GetTopTransactionIdIfAny();
+	uint64		first = epoch_full_xid(snapshot->xmax);
+	int			i;
+
+	if (TransactionIdIsValid(own))
+		first = Min(first, epoch_full_xid(own));
+	for (i = 0; i < (int) snapshot->xcnt; i++)
+		if (BackendXidGetPid(snapshot->xip[i]) != 0)
+			first = Min(first, epoch_full_xid(snapshot->xip[i]));
+	return (int64) first;
 }
 
 static void
@@ -151,8 +164,13 @@ epoch_begin_next(TimeLineID timeline, bool *is_new)
 	newest = epoch_read_newest(ROWS_DIRTY);
 	if (!epoch_is_here(&newest, timeline))
 	{
-		*is_new = newest.epoch > 0;
-		newest.epoch++;
+		/*
+		 * A transaction that was prepared before a failover may have begun
+		 * it.  If that rolls back, it has voided no lease.
+		 */
+		if (!epoch_is_this_system(&newest))
+			newest.epoch++;
+		*is_new = newest.epoch > 1;
 		epoch_insert(newest.epoch, timeline);
 	}
 	guard_release(guard);

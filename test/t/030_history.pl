@@ -82,4 +82,22 @@ $third->promote;
 $arriving->($third, $_) foreach 4 .. 9;
 is(read_after($third, $here), join(' ', map { "msg_far$_" } 4 .. 9), 'events that arrive after a failover are read after a position of the lost server');
 
+# ---------------------------------------------------- a prepared transaction
+# It is older than what was read before the failover, and its events are read once, when it is committed.
+my $shop = new_node('shop', allows_streaming => 1, conf => "max_prepared_transactions = 4\nclutch.notify = off\n");
+$shop->safe_psql('postgres', "SELECT clutch.subscribe('all', '{\"type\": \"chat.message\"}', 'beginning')");
+$shop->safe_psql('postgres', join '; ', 'BEGIN', sprintf($said, 'prepared'), q{PREPARE TRANSACTION 'p'});
+$shop->safe_psql('postgres', sprintf($said, "read$_")) foreach 1 .. 3;
+my $reads = q{WITH r AS MATERIALIZED (SELECT * FROM clutch.read('all', 1000)) SELECT coalesce(string_agg(id, ' ' ORDER BY seq), 'nothing') FROM r, (SELECT clutch.commit('all', max(pos)) FROM r) AS c};
+is($shop->safe_psql('postgres', $reads), 'msg_read1 msg_read2 msg_read3', 'a prepared transaction keeps no reader waiting');
+my $read_before = $shop->safe_psql('postgres', 'SELECT clutch.position()');
+my $promoted = copy_of($shop, 'promoted');
+$promoted->promote;
+$promoted->safe_psql('postgres', sprintf($said, 'new'));
+is(read_after($promoted, $read_before), 'msg_new', 'after a failover, what was read before is not read again although a prepared transaction is older');
+is($promoted->safe_psql('postgres', $reads), 'msg_new', 'nor by a subscription');
+$promoted->safe_psql('postgres', q{COMMIT PREPARED 'p'});
+is(read_after($promoted, $read_before), 'msg_prepared msg_new', 'what it has written is read when it is committed');
+is($promoted->safe_psql('postgres', $reads), 'msg_prepared', 'once');
+
 done_testing();
