@@ -27,7 +27,7 @@ CREATE TABLE clutch.workflow_task (
 	faults			integer NOT NULL,		-- in place, so they are in no index
 	CONSTRAINT workflow_task_pkey PRIMARY KEY (task_id)
 );
-CREATE INDEX workflow_task_run ON clutch.workflow_task (run_id, step);
+CREATE INDEX workflow_task_run ON clutch.workflow_task (run_id, step, met_seq);	-- whether any task has completed the step
 
 CREATE VIEW clutch.workflow_step WITH (security_invoker = true) AS
 SELECT	w.name AS workflow, w.version, s.place::integer AS place,

@@ -182,7 +182,7 @@ enum
 	X(WORKFLOW, "workflow_pkey")	/* name, version */ \
 	X(RUN_WORKFLOW, "run_workflow_pkey")	/* run_id */ \
 	X(WORKFLOW_TASK, "workflow_task_pkey")	/* task_id */ \
-	X(WORKFLOW_TASK_RUN, "workflow_task_run")	/* run_id, step */ \
+	X(WORKFLOW_TASK_RUN, "workflow_task_run")	/* run_id, step, met_seq */ \
 	X(ARTIFACT, "artifact_pkey")	/* digest */ \
 	X(ARTIFACT_UPLOADED_AT, "artifact_uploaded_at")	/* uploaded_at, digest */ \
 	X(ARTIFACT_CHUNK, "artifact_chunk_pkey")	/* content_no, first_byte */ \

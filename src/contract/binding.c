@@ -207,26 +207,31 @@ binding_save_task(TaskBinding *task)
 	rows_update(TABLE_WORKFLOW_TASK, &task->tid, values, nulls);
 }
 
+static void
+binding_scan_step(RowScan *scan, Slice run_id, Slice step)
+{
+	rows_begin(scan, TABLE_WORKFLOW_TASK, INDEX_WORKFLOW_TASK_RUN, ROWS_LATEST, AccessShareLock);
+	rows_key_text(scan, 1, BTEqualStrategyNumber, run_id);
+	rows_key_text(scan, 2, BTEqualStrategyNumber, step);
+}
+
+bool
+binding_step_is_met(Slice run_id, Slice step)
+{
+	RowScan		scan;
+
+	binding_scan_step(&scan, run_id, step);
+	rows_key_int8(&scan, 3, BTGreaterStrategyNumber, 0);
+	return rows_look(&scan, NULL);
+}
+
 List *
 binding_list_step(Slice run_id, Slice step)
 {
-	List	   *tasks = NIL;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_WORKFLOW_TASK, INDEX_WORKFLOW_TASK_RUN, ROWS_LATEST, AccessShareLock);
-	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
-	rows_key_text(&scan, 2, BTEqualStrategyNumber, step);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		TaskBinding *task = palloc(sizeof(TaskBinding));
-
-		CHECK_FOR_INTERRUPTS();
-		binding_read_task(&scan, task);
-		tasks = lappend(tasks, task);
-	}
-	rows_end(&scan);
-	return tasks;
+	binding_scan_step(&scan, run_id, step);
+	return rows_list_texts(&scan, Anum_workflow_task_task_id);
 }
 
 int

@@ -60,7 +60,14 @@ extern bool binding_of_task(Slice task_id, TaskBinding *task);
 extern void binding_add_task(Slice task_id, Slice run_id, Slice step);
 extern void binding_save_task(TaskBinding *task);
 
-/* Returns the tasks of a run that do the step, as a List of TaskBinding *. */
+/*
+ * Has a task of the run completed the step?  In a run that does its steps for
+ * each of many things, many tasks do the same step, so this is one look at the
+ * index.
+ */
+extern bool binding_step_is_met(Slice run_id, Slice step);
+
+/* Returns the IDs of the tasks of a run that do the step, as a List of Slice *. */
 extern List *binding_list_step(Slice run_id, Slice step);
 
 /*

@@ -183,26 +183,45 @@ contract_step_of_report(const TaskBinding *bound, const Workflow *workflow, cons
 	return workflow_step_of_payload(workflow, report->type, report->payload_type);
 }
 
+/* Is there a task of the run that does the step and is not over? */
+static bool
+contract_is_being_done(Slice run_id, Slice step)
+{
+	ListCell   *cell;
+
+	foreach(cell, binding_list_step(run_id, step))
+		if (task_is_open(*(Slice *) lfirst(cell)))
+			return true;
+	return false;
+}
+
+/* Does one of these tasks, for which a request waits, do the step in its run? */
+static bool
+contract_is_awaited(Slice run_id, Slice step, const SliceList *awaited)
+{
+	for (int i = 0; awaited != NULL && i < awaited->n; i++)
+	{
+		TaskBinding task;
+
+		if (binding_of_task(awaited->items[i], &task) &&
+			slice_equal(task.step, step) && slice_equal(task.run_id, run_id))
+			return true;
+	}
+	return false;
+}
+
 /*
  * May a later step begin?  It may if this step is done, or if the request
  * waits for a task of it.  An optional step may also have been left out, or
- * have failed.
+ * have failed.  Every request of the later step asks this, so all tasks of
+ * this step are read only if none has done it.
  */
 static bool
 contract_is_settled(Slice run_id, const WorkflowStep *before, const SliceList *awaited)
 {
-	bool		any_open = false;
-	ListCell   *cell;
-
-	foreach(cell, binding_list_step(run_id, before->id))
-	{
-		const TaskBinding *task = lfirst(cell);
-
-		if (task->met_seq != 0 || (awaited != NULL && slices_have(*awaited, task->task_id)))
-			return true;
-		any_open = any_open || task_is_open(task->task_id);
-	}
-	return before->is_optional && !any_open;
+	return contract_is_awaited(run_id, before->id, awaited) ||
+		binding_step_is_met(run_id, before->id) ||
+		(before->is_optional && !contract_is_being_done(run_id, before->id));
 }
 
 /* Returns the first step before this one that is not settled, or NULL. */
@@ -359,16 +378,8 @@ contract_list_undone(Slice run_id, const Workflow *workflow)
 	for (i = 0; i < workflow->nsteps; i++)
 	{
 		const WorkflowStep *step = &workflow->steps[i];
-		bool		is_done = step->is_optional;
-		ListCell   *cell;
 
-		foreach(cell, binding_list_step(run_id, step->id))
-		{
-			const TaskBinding *task = lfirst(cell);
-
-			is_done = is_done || task->met_seq != 0 || task_is_open(task->task_id);
-		}
-		if (!is_done)
+		if (!step->is_optional && !binding_step_is_met(run_id, step->id) && !contract_is_being_done(run_id, step->id))
 			appendStringInfo(&ids, "%s%.*s", ids.len > 0 ? ", " : "", step->id.len, step->id.s);
 	}
 	return ids.len > 0 ? ids.data : NULL;

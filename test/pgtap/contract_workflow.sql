@@ -1,7 +1,7 @@
 -- Workflows: definitions, the run that is bound to one, the contracts of its steps,
 -- their order, and how a run ends without one of them.
 \ir ../fixtures/tap.sql
-SELECT plan(169);
+SELECT plan(173);
 SET clutch.notify = off;
 SET clutch.retry_max = 0;
 SELECT fixture.agent('ken', 9), fixture.agent('lois', 9, '{skill:y}') \g /dev/null
@@ -281,6 +281,30 @@ SELECT clutch.send(clutch.envelope('task.request', 'agent:lois', run_id => 'run:
 SELECT is((SELECT version FROM clutch.run_workflow WHERE run_id = 'run:last'), 2147483647, 'a run can name it');
 SELECT is((SELECT count(*) FROM (SELECT fixture.fault(format($$SELECT clutch.send(clutch.envelope('task.request', 'agent:lois', run_id => 'run:beyond', thread_id => 'last', task_id => 'beyond', meta => '{"clutch": {"workflow": "last@%s"}}'))$$, n)) AS fault
 	FROM unnest('{2147483648,4294967296,9999999999,99999999999999999999999}'::text[]) n) f WHERE fault ~ '/meta/clutch/workflow'), 4::bigint, 'but none beyond it');
+
+-- ------------------------------------------------- a step that many tasks do
+-- includes what earlier transactions have read, until the server has been told
+CREATE FUNCTION pg_temp.bindings_read() RETURNS bigint LANGUAGE sql AS
+$$ SELECT coalesce(sum(idx_tup_fetch), 0)::bigint FROM pg_stat_xact_user_tables WHERE relid = 'clutch.workflow_task'::regclass $$;
+SELECT clutch.register_workflow('{"workflow": "many", "steps": [{"id": "draft"}, {"id": "review", "after": ["draft"]}, {"id": "extra", "after": ["draft"], "optional": true}]}') \g /dev/null
+SELECT fixture.ask('task:many', 'agent:ken', orders => '{"workflow": "many"}', run => 'run:many') \g /dev/null
+SELECT count(fixture.ask('draft:' || i, 'agent:ken', orders => '{"step_of": "draft"}', parent => 'task:many', run => 'run:many')) FROM generate_series(1, 300) i \g /dev/null
+SELECT count(*) FROM clutch.claim('agent:ken', 2) \g /dev/null
+BEGIN;
+SELECT pg_temp.bindings_read() AS read \gset
+SELECT fixture.ask('review:1', 'agent:ken', orders => '{"step_of": "review", "after": ["draft:299"]}', parent => 'task:many', run => 'run:many') \g /dev/null
+SELECT cmp_ok(pg_temp.bindings_read() - :read, '<', 9::bigint, 'a request that waits for one of many tasks of the step before it does not read the others');
+COMMIT;
+SELECT is(fixture.fault($$SELECT fixture.ask('review:2', 'agent:ken', orders => '{"step_of": "review", "after": ["review:1"]}', parent => 'task:many', run => 'run:many')$$),
+	'KL004 STEP_OUT_OF_ORDER /meta/clutch/step_of', 'to wait for a task of another step is not enough');
+SELECT clutch.finish('agent:ken', 'draft:1') \g /dev/null
+BEGIN;
+SELECT pg_temp.bindings_read() AS read \gset
+SELECT fixture.ask('review:3', 'agent:ken', orders => '{"step_of": "review"}', parent => 'task:many', run => 'run:many') \g /dev/null
+SELECT cmp_ok(pg_temp.bindings_read() - :read, '<', 9::bigint, 'nor does a request when the step is done');
+COMMIT;
+SELECT clutch.cancel_run('run:many') \g /dev/null
+SELECT is(fixture.fault($$SELECT fixture.ask('many:2', 'agent:ken', orders => '{"step_of": "review"}', run => 'run:many')$$), 'no error', 'a step that one task has done stays done when the others are cancelled');
 
 -- ------------------------------------------------------------------------ roles
 CREATE ROLE clutch_test_flow;
