@@ -131,9 +131,9 @@ FROM clutch.task t WHERE false;
 -- that could not be handled is put off by a minute.  A partial index finds those
 -- that were requested before a task that they wait for.
 -- A running task whose subtask gets no slot is blocked if all slots of all
--- agents that could do the subtask are held by such tasks.  LIMIT makes every plan
--- look up the task of each slot by its key: the planner does not know how many
--- running tasks the role of an agent sees.
+-- agents that could do the subtask are held by such tasks, which are counted once for
+-- each agent.  LIMIT makes every plan look up the task of each slot by its key: the
+-- planner does not know how many running tasks the role of an agent sees.
 CREATE VIEW clutch.stuck WITH (security_invoker = true) AS
 WITH blocked AS (
 	SELECT p.task_id, p.run_id, p.status, p.agent_id, p.since, c.task_id AS child_task_id, c.request_seq AS child_seq
@@ -145,7 +145,9 @@ WITH blocked AS (
 	CROSS JOIN LATERAL (
 		SELECT k.task_id, k.request_seq FROM clutch.task k
 		WHERE k.parent_task_id = p.task_id AND k.status = 'pending' AND k.waiting_for = 'capacity'
-		LIMIT 1) AS c)
+		LIMIT 1) AS c),
+occupied AS MATERIALIZED (
+	SELECT k.agent_id FROM blocked k GROUP BY k.agent_id HAVING count(*) >= clutch.slots_held(k.agent_id))
 SELECT	t.task_id, t.run_id, t.status, t.agent_id, t.since, p.problem, p.hint
 FROM (SELECT clutch.now() AS now,
 			 coalesce(nullif(nullif(pg_catalog.current_setting('clutch.claim_timeout', true), ''), '0'), '60 s')::interval AS patience,
@@ -204,9 +206,8 @@ CROSS JOIN LATERAL (SELECT r.envelope FROM clutch.events r WHERE r.seq = b.child
 WHERE NOT EXISTS (
 	SELECT FROM clutch.explain_route(e.envelope) x
 	WHERE x.eligible
-	   OR (x.rejected_by = 'concurrency' AND EXISTS (
-			SELECT FROM blocked k WHERE k.agent_id = x.agent_id
-			HAVING count(*) < clutch.slots_held(x.agent_id))))
+	   OR (x.rejected_by = 'concurrency' AND x.agent_id NOT IN (SELECT o.agent_id FROM occupied o)
+		   AND clutch.slots_held(x.agent_id) > 0))
 UNION ALL
 SELECT m.task_id, m.run_id, m.status, m.agent_id, m.since, m.problem, m.hint FROM clutch.more_stuck m;
 COMMENT ON VIEW clutch.stuck IS 'tasks that will not move without help, the reason, and what to do';

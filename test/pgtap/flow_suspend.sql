@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(85);
+SELECT plan(88);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -192,6 +192,21 @@ RESET enable_indexscan; RESET enable_bitmapscan; RESET enable_indexonlyscan;
 SELECT matches((SELECT hint FROM clutch.stuck), 'clutch.suspend', 'with the hint to suspend');
 SELECT clutch.suspend('agent:one', 'd', '{"children": "all"}') \g /dev/null
 SELECT is_empty('SELECT * FROM clutch.stuck', 'when it is suspended, it is not stuck any more');
+
+-- many of them at once
+SELECT count(fixture.agent('full' || i, 5, '{skill:full}')) FROM generate_series(1, 4) i \g /dev/null
+SELECT count(fixture.ask('full:' || i || '.' || k, 'agent:full' || i, 'skill:full')) FROM generate_series(1, 4) i, generate_series(1, 5) k \g /dev/null
+SELECT count(c.task_id) FROM generate_series(1, 4) i, clutch.claim('agent:full' || i, 5) c \g /dev/null
+SELECT count(fixture.ask('full:sub' || i || '.' || k, skill => 'skill:full', parent => 'full:' || i || '.' || k)) FROM generate_series(1, 4) i, generate_series(1, 5) k \g /dev/null
+SET track_functions = 'all';
+BEGIN;
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE problem = 'holds the slot that its subtask needs'), 20::bigint, 'all parents that hold their slots are shown');
+SELECT is((SELECT calls FROM pg_stat_xact_user_functions WHERE funcname = 'slots_held'), 4::bigint, 'and the slots of each agent are counted once, not for each parent');
+COMMIT;
+RESET track_functions;
+SELECT clutch.finish('agent:full1', 'full:1.1') \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.stuck WHERE problem = 'holds the slot that its subtask needs'), 0::bigint, 'none of them is, as soon as one of these agents has another task');
+SELECT clutch.cancel(task_id) FROM clutch.tasks WHERE task_id LIKE 'full:_._' AND finished_at IS NULL \g /dev/null
 
 -- a wake that was settled in a savepoint
 SELECT fixture.agent('ear', 1, '{skill:ear}'), fixture.ask('ear', NULL, 'skill:ear') \g /dev/null
