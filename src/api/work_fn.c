@@ -220,6 +220,25 @@ static const ProblemArgument suspend_arguments[] = {
 	{NULL}
 };
 
+/*
+ * Raises an error if the note has a state of its own, which would be lost,
+ * unless it is the one that clutch.claim has returned with an earlier note.
+ */
+static void
+refuse_state_of_note(Jsonb *note)
+{
+	JsonbValue	state;
+
+	if (!document_get(&note->root, "state", &state) ||
+		slice_is(document_get_text(&note->root, "state"), "suspended"))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errproblem("note", "NOT_ALLOWED"),
+			 errmsg("the note has a member \"state\" of its own"),
+			 errhint("Give the member another name, such as \"phase\": the state of the progress that keeps the note is \"suspended\".")));
+}
+
 /* Returns the fields of the note, if it is an object, next to the state. */
 static Jsonb *
 suspend_payload(Jsonb *note)
@@ -228,7 +247,10 @@ suspend_payload(Jsonb *note)
 
 	document_begin(&b);
 	if (note != NULL && JB_ROOT_IS_OBJECT(note))
+	{
+		refuse_state_of_note(note);
 		document_put_pairs(&b, &note->root, NULL);
+	}
 	else if (note != NULL)
 		document_put_jsonb(&b, "note", note);
 	document_put_cstring(&b, "state", "suspended");

@@ -30,7 +30,10 @@ SELECT fixture.ask('p') \g /dev/null
 SELECT is(pg_temp.next(), 'p 1 new', 'the only agent claims the parent');
 SELECT fixture.ask('c', parent => 'p') \g /dev/null
 SELECT is(fixture.states('c'), 'c pending capacity NO_CAPACITY', 'and has no room for the child');
-SELECT is((SELECT late FROM clutch.suspend('agent:ken', 'p', '{"children": "all"}', '{"page": 3}', 1)), false, 'it suspends the parent');
+SELECT is(pg_temp.fault($$SELECT clutch.suspend('agent:ken', 'p', '{"children": "all"}', '{"state": "outlined", "page": 3}', 1)$$), '22023 NOT_ALLOWED note', 'a note with a state of its own, which would be lost, is refused');
+SELECT is(pg_temp.fault($$SELECT clutch.suspend('agent:ken', 'p', '{"children": "all"}', '{"state": null}', 1)$$), '22023 NOT_ALLOWED note', 'even if the state is null');
+SELECT is(fixture.state('p'), 'running agent:ken 1', 'and the task runs on');
+SELECT is((SELECT late FROM clutch.suspend('agent:ken', 'p', '{"children": "all"}', '{"page": 3, "state": "suspended"}', 1)), false, 'it suspends the parent; a note may have the state that a claim has returned');
 SELECT is(fixture.state('p') || ', ' || fixture.states('p'), 'suspended agent:ken 1, p suspended children', 'which waits for its children');
 SELECT is((SELECT count(*) FROM clutch.approvals), 0::bigint, 'and asks nobody');
 SELECT is(fixture.states('c'), 'c assigned', 'the child has the slot');
