@@ -30,7 +30,7 @@ verdict_check_run(const Task *task, Slice run_id)
 				 errproblem("/task_id", "TASK_IN_OTHER_RUN"),
 				 errmsg("task \"%.*s\" does not belong to run \"%.*s\"",
 						task->task_id.len, task->task_id.s, run_id.len, run_id.s),
-				 errhint("Name the run of the task, or make a new task_id.")));
+				 errhint("Make a new task_id, or name the run of the task. To be able to send a request twice, give clutch.envelope an idempotency_key.")));
 }
 
 void
