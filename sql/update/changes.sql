@@ -709,7 +709,7 @@ CROSS JOIN LATERAL (VALUES (
 			THEN 'SELECT * FROM clutch.paused shows what is paused; SELECT clutch.resume(what) ends it.'
 		 WHEN awaited.after_task_id IS NOT NULL
 			THEN format('Nobody has requested task %s in its run, which it waits for: request that task, or cancel this one. If the ID belongs to a task of another run, only the latter helps.', awaited.after_task_id)
-		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'SELECT * FROM clutch.why(task_id) shows why no agent can have it.'
+		 WHEN t.status = 'pending' AND t.wake_at IS NULL THEN 'The detail of the task in clutch.tasks says what is missing, and SELECT * FROM clutch.why(task_id) which agents were rejected.'
 		 WHEN t.status = 'assigned' THEN 'The agent does not call clutch.claim, and no other agent that could have the task has room: check whether it runs.'
 		 ELSE 'Call clutch.tick(), run the worker, or let an agent claim.'
 	END)) AS p(problem, hint)

@@ -1,7 +1,7 @@
 -- Questions about a run: tree, replay, graph, edges, runs, threads, what is
 -- stuck, results.
 \ir ../fixtures/tap.sql
-SELECT plan(49);
+SELECT plan(50);
 
 SET clutch.notify = off;
 SET clutch.breaker_failures = 0;
@@ -132,6 +132,8 @@ SELECT throws_ok($$SELECT * FROM clutch.result('task:nowhere')$$, 'KL003', NULL,
 -- ---------------------------------------------------------------------- stuck
 SELECT pg_temp.ask('task:s1', skill => 'skill:nobody', run => 'run:s') \g /dev/null
 SELECT fixture.answers($$SELECT task_id, status, problem FROM clutch.stuck WHERE run_id = 'run:s'$$, $$VALUES ('task:s1', 'pending', 'NO_CAPABLE_AGENT')$$, 'stuck shows a task that no agent can do');
+SELECT ok((SELECT hint LIKE '%detail of the task in clutch.tasks%clutch.why%' FROM clutch.stuck WHERE task_id = 'task:s1') AND (SELECT detail FROM clutch.tasks WHERE task_id = 'task:s1') ~ 'skill:',
+	'the hint names the column that says what is missing');
 SELECT clutch.cancel('task:s1') \g /dev/null
 SELECT is_empty($$SELECT * FROM clutch.stuck WHERE run_id = 'run:s'$$, 'but not a task that is over');
 -- in one transaction, so that no background worker ends them
