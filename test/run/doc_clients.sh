@@ -18,7 +18,7 @@ WORKER=
 WORKERS=()
 PASSED=0
 FAILED=0
-PROMISES=55		# how many verdicts a whole run has
+PROMISES=57		# how many verdicts a whole run has
 TUTORIAL=clutch_tutorial
 ROLES="shop clerk writer"
 MADE=
@@ -149,6 +149,57 @@ reference() {
 			"('completed', {'question': 'Who else does this?'})"
 	fi
 	end_worker
+}
+
+# a server on loopback that fails first, then answers what is not JSON, and then JSON
+far_away() {
+	cat >"$DIR/far.py" <<'PYTHON'
+import http.server, sys
+answers = [(503, b""), (200, b"not JSON"), (200, b'{"sum": 3}')]
+class Far(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        status, body = answers.pop(0)
+        self.send_response(status)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *arguments):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Far)
+with open(sys.argv[1], "w") as file:
+    print(server.server_port, file=file)
+server.serve_forever()
+PYTHON
+	start "$PYTHON" "$DIR/far.py" "$DIR/port"
+	for ((i = 0; i < 600; i++)); do
+		[ ! -s "$DIR/port" ] || break
+		sleep 0.1
+	done
+}
+
+# As a role that is a gateway and nothing else.
+gateway() {
+	local i gate=clutch_doc_gateway
+	program reference.md gateway.py
+	far_away
+	sql -v gate="$gate" -v url="http://127.0.0.1:$(cat "$DIR/port")/" <<'SQL' >"$DIR/log" 2>&1
+CREATE ROLE :gate LOGIN;
+SELECT clutch.grant_gateway(:'gate');
+SELECT clutch.register('{"v": "clutch/0.1", "agent_id": "agent:doc_far", "capabilities": [{"id": "skill:sum"}]}');
+INSERT INTO clutch.endpoint (name, url, serves, first_pause_s) VALUES ('doc-far', :'url', 'agent:doc_far', 0);
+SELECT clutch.send(clutch.envelope('task.request', 'agent:ui', '{agent:doc_far}', task_id => 'doc-far',
+	meta => '{"clutch": {"retry": {"initial_ms": 0}}}'));
+SQL
+	start env PGUSER="$gate" "$PYTHON" "$DIR/gateway.py"
+	until_true "gateway.py: a call is sent until it is answered" "SELECT clutch.tick() IS NOT NULL
+		AND (SELECT count(*) = 1 FROM clutch.result('doc-far') WHERE status = 'completed')"
+	verdict "gateway.py: what was not JSON failed, and the rest is the result" "$(sql -c "SELECT concat_ws(' ', t.attempt, r.payload,
+		(SELECT e.envelope #>> '{payload,code}' FROM clutch.events e WHERE e.task_id = t.task_id AND e.type = 'task.error'))
+		FROM clutch.tasks t, clutch.result(t.task_id) AS r WHERE t.task_id = 'doc-far'")" '2 {"sum": 3} INVALID_ANSWER'
+	end_worker
+	sql -v gate="$gate" -c "DELETE FROM clutch.endpoint WHERE name = 'doc-far'" >/dev/null
+	sql -c "SELECT clutch.unregister('agent:doc_far'), clutch.revoke_gateway('$gate')" -c "DROP ROLE $gate" >/dev/null
 }
 
 # ------------------------------------------------------------------ scaling.md
@@ -378,6 +429,7 @@ tutorial() {
 }
 
 reference
+gateway
 scaling
 signatures
 tutorial
