@@ -10,10 +10,10 @@
  * at once; as many successes since the last failure close the breaker, and a
  * failure opens it again.
  *
- * A failure is a task that the agent reported as failed, except with the code
- * REJECTED, which blames the request; or one that timed out, because its
- * lease, its runtime, or a deadline that had left the agent enough time ended
- * while the agent held it.
+ * A failure is a task that the agent reported as failed, except with a code
+ * that blames the request (REJECTED, INVALID_PARAMS, SCHEMA_VIOLATION); or one
+ * that timed out, because its lease, its runtime, or a deadline that had left
+ * the agent enough time ended while the agent held it.
  *
  * clutch.agent_failure has no rows for an agent that has not failed lately.
  * For one that has, it has a row per failure and, while the breaker is not

@@ -12,9 +12,10 @@
  * or reindex the table are allowed.
  *
  * This is a safeguard against mistakes and against scripts that know nothing
- * about clutch.  So it also refuses two changes of the tables of clutch that do
- * not touch the protection: without WAL, a table is lost in a crash, and with
- * another column, it cannot be written.  It does not stop a determined
+ * about clutch.  So it also refuses three changes of the tables of clutch that
+ * do not touch the protection: without WAL, a table is lost in a crash; with
+ * another column, it cannot be written; and a trigger on a table that is written
+ * without the executor would never be fired.  It does not stop a determined
  * superuser, but the tree over the log reveals the change.
  *
  *-------------------------------------------------------------------------
