@@ -72,9 +72,9 @@ LEFT JOIN LATERAL (
 	SELECT v.topic, v.n, f.place
 	FROM (VALUES
 		(1, 'write', '{send,send_batch,validate,envelope,new_id,from_legacy,render}'),
-		(2, 'agents', '{register,heartbeat,set_status,unregister,pause,resume,find_agents,agents_meeting,agent_transitions,join_group,leave_group}'),
+		(2, 'agents', '{register,heartbeat,set_status,agent_transitions,unregister,pause,resume,find_agents,agents_meeting,join_group,leave_group}'),
 		(3, 'routing', '{route,explain_route,why,version_satisfies,install_rules,uninstall_rules}'),
-		(4, 'work', '{claim,extend_lease,progress,finish,fail,release,report,suspend,step,steps,answer,cancel,cancel_run,result,retry,retry_run,set_retry_policy,settle}'),
+		(4, 'work', '{claim,extend_lease,progress,finish,result,fail,retry,retry_run,release,cancel,cancel_run,report,answer,suspend,step,steps,set_retry_policy,settle}'),
 		(5, 'contracts', '{register_schema,validate_payload,schema_of,register_workflow,unregister_workflow,workflow_from_yaml,workflow_status}'),
 		(6, 'read', '{task_tree,thread_context,replay,run_graph,task_transitions}'),
 		(7, 'subscriptions', '{subscribe,unsubscribe,read,commit,read_from,position}'),
@@ -84,7 +84,7 @@ LEFT JOIN LATERAL (
 		(11, 'retention', '{prune,redact,export,import}'),
 		(12, 'artifacts', '{put_artifact,get_artifact,begin_artifact,append_artifact,finish_artifact}'),
 		(13, 'adapters', '{ingest,inbound,outbound,reply,task_as,can_handle,prompt,from_model,model_message,import_registry,export_registry,import_card,export_card,card_of,card_as}'),
-		(14, 'outbox', '{post,outbox_claim,outbox_done,outbox_retry,outbox_drop,set_endpoint_secret,endpoints_of,webhook_signature}'),
+		(14, 'outbox', '{set_endpoint_secret,post,outbox_claim,outbox_done,endpoints_of,outbox_retry,outbox_drop,webhook_signature}'),
 		(15, 'proofs', '{seal,prove,consistency,verify_log,add_checkpoint_signature}'),
 		(16, 'signatures', '{canonical,signing_bytes,add_key,revoke_key,check_signature,ed25519_verify}'),
 		(17, 'roles', '{grant_agent,revoke_agent,grant_reader,revoke_reader,grant_operator,revoke_operator,grant_gateway,revoke_gateway,set_quota}')

@@ -3,8 +3,8 @@
 
     doc_names.py        in a database that has the extension (PG* environment)
 
-Every function, view, setting and code must be described, and the README must name
-every page.  Every name of schema clutch that a document mentions, the target of every
+Every function, view, setting and code must be described, the view clutch.functions
+must have the order of the reference, and the README must name every page.  Every name of schema clutch that a document mentions, the target of every
 link, and every file that protocol.md names must exist.
 One line per comparison; the last line is "N passed, N failed".
 """
@@ -58,6 +58,17 @@ def codes():
 def undescribed(names, document):
     text = read(document)
     return sorted(name for name in names if not re.search(re.escape(name) + r"\b", text))
+
+
+def misplaced_functions():
+    """Functions that clutch.functions lists after one that the reference describes later."""
+    text, last = read("docs/reference.md"), 0
+    for name in query("SELECT split_part(call, '(', 1) FROM clutch.functions WHERE topic <> 'more'"):
+        described = re.search(r"^(?: {4}|`)clutch\.%s\([^)]*\)\s*->" % name, text, re.M)
+        place = described.start() if described else -1
+        if place < last:
+            yield "clutch." + name
+        last = max(last, place)
 
 
 def unknown_names():
@@ -114,6 +125,7 @@ def main():
     failed = 0
     comparisons = (
         ("functions in the reference", undescribed(functions(), "docs/reference.md")),
+        ("the order of clutch.functions", list(misplaced_functions())),
         ("views in the reference", undescribed(relations("v"), "docs/reference.md")),
         ("settings in operations", undescribed(settings(), "docs/operations.md")),
         ("codes in errors", undescribed(codes(), "docs/errors.md")),
