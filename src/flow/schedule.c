@@ -11,7 +11,6 @@
 #include "base/column.h"
 #include "base/guard.h"
 #include "base/savepoint.h"
-#include "base/transaction.h"
 #include "common/pg_prng.h"
 #include "flow/schedule_part.h"
 #include "miscadmin.h"
@@ -23,16 +22,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "wake/notify.h"
-
-/* columns of clutch.schedule */
-enum
-{
-	Anum_schedule_name = 1, Anum_schedule_owner, Anum_schedule_cron, Anum_schedule_timezone,
-	Anum_schedule_envelope, Anum_schedule_next_at, Anum_schedule_last_at,
-	Anum_schedule_last_error, Anum_schedule_runs, Anum_schedule_missed,
-	Anum_schedule_created_at,
-	Natts_schedule = Anum_schedule_created_at
-};
 
 ROWS_CHECK_COLUMNS(Natts_schedule, SCHEDULE);
 
@@ -62,7 +51,7 @@ schedule_keep(const RowScan *scan, Schedule *s)
 	s->created_at = DatumGetTimestampTz(v[Anum_schedule_created_at - 1]);
 }
 
-static void
+void
 schedule_write_row(Schedule *s, bool is_new)
 {
 	Datum		v[Natts_schedule] = {0};
@@ -86,11 +75,7 @@ schedule_write_row(Schedule *s, bool is_new)
 		rows_update(TABLE_SCHEDULE, &s->tid, v, n);
 }
 
-/*
- * Locks and reads the row of a role's schedule.  Returns false if the role has none of that name,
- * or if it is busy and wait is false.
- */
-static bool
+bool
 schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s)
 {
 	RowScan		scan;
@@ -325,169 +310,171 @@ schedule_send_and_move_on(Schedule *s, TimestampTz now)
 	return error == NULL;
 }
 
-/* Returns those whose next time compares so with that time, without their envelopes. */
-static List *
-schedule_list(StrategyNumber comparison, TimestampTz now)
+/* ---------------------------------------------------------------------- ticks */
+
+/* a schedule, and its place in the order of the next times */
+typedef struct SchedulePlace
 {
-	List	   *found = NIL;
+	TimestampTz next_at;
+	Oid			owner;
+	Slice		name;
+} SchedulePlace;
+
+/* so many are read at once */
+#define PLACES			100
+
+static void
+schedule_read_place(const RowScan *scan, SchedulePlace *place)
+{
+	place->next_at = rows_timestamp(scan, Anum_schedule_next_at);
+	place->owner = rows_oid(scan, Anum_schedule_owner);
+	place->name = slice_copy(rows_text(scan, Anum_schedule_name));
+}
+
+/* Reads any of the schedules that are due.  Returns false if there is none. */
+static bool
+schedule_read_any(TimestampTz now, SchedulePlace *place)
+{
+	uint64		n = 0;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
-	rows_key_timestamp(&scan, 1, comparison, now);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, now);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		Schedule   *s = palloc0(sizeof(Schedule));
-
 		CHECK_FOR_INTERRUPTS();
-		s->owner = rows_oid(&scan, Anum_schedule_owner);
-		s->name = slice_copy(rows_text(&scan, Anum_schedule_name));
-		s->cron = slice_copy(rows_text(&scan, Anum_schedule_cron));
-		s->timezone = slice_copy(rows_text(&scan, Anum_schedule_timezone));
-		s->next_at = rows_timestamp(&scan, Anum_schedule_next_at);
-		s->last_at = rows_timestamp(&scan, Anum_schedule_last_at);
-		found = lappend(found, s);
+		/* each of the n until now stays with the same probability */
+		if (pg_prng_uint64_range(&pg_global_prng_state, 0, n++) == 0)
+			schedule_read_place(&scan, place);
 	}
 	rows_end(&scan);
-	return found;
+	return n > 0;
 }
 
-/* ------------------------------------------------------ a clock that was wrong */
-
-/* Another process may have read the clock a moment later. */
-#define FROM_THE_FUTURE	USECS_PER_SEC
-
-/* when the next times were last looked at, or DT_NOEND, to which any time is earlier, to look again */
-static TimestampTz looked_at = DT_NOEND;
-static bool brought_back = false;	/* has this transaction changed a next time? */
-
-static void
-schedule_look_again(void)
+/* Reads the rows of a scan, whose keys have been set, until there are "most" places. */
+static int
+schedule_read_places(RowScan *scan, SchedulePlace *places, int n, int most)
 {
-	if (brought_back)
-		looked_at = DT_NOEND;
+	rows_start(scan);
+	while (n < most && rows_next(scan))
+		schedule_read_place(scan, &places[n++]);
+	rows_end(scan);
+	return n;
 }
 
-static void
-schedule_forget_look(void)
+/* Reads the next schedules behind a place whose next time has come until then. */
+static int
+schedule_read_behind(const SchedulePlace *place, TimestampTz until, SchedulePlace *places, int most)
 {
-	brought_back = false;
-}
+	int			n = 0;
+	RowScan		scan;
 
-static void
-schedule_find_next(void *arg)
-{
-	Sending    *sending = arg;
-	Cron		when = cron_parse(sending->schedule->cron);
-
-	sending->next = cron_next(&when, cron_zone(sending->schedule->timezone), sending->now);
-}
-
-/*
- * Was its next time found while the clock was ahead?  Then there is an earlier
- * one, which *next is set to.  If that was sent already, the clock may have been
- * set back by a moment.  If its time zone does not exist any more, this cannot
- * be told.
- */
-static bool
-schedule_is_ahead(const Schedule *s, TimestampTz now, TimestampTz *next)
-{
-	Sending		sending = {s, now, 0, 0};
-
-	if (savepoint_run(schedule_find_next, &sending) != NULL || sending.next == 0 || sending.next >= s->next_at)
-		return false;
-	*next = sending.next;
-	return sending.next > s->last_at || s->last_at - now >= FROM_THE_FUTURE;
-}
-
-/* Finds the next times anew.  Returns false if somebody else has locked one of the schedules. */
-static bool
-schedule_bring_back(List *to_come, TimestampTz now)
-{
-	static TransactionWatch watch = {
-		.rolled_back = schedule_look_again,
-		.prepared = schedule_look_again,	/* it may be rolled back later */
-		.ended = schedule_forget_look
-	};
-	bool		is_done = true;
-	ListCell   *cell;
-
-	transaction_watch(&watch);
-	foreach(cell, to_come)
+	if (place->next_at <= until)
 	{
-		const Schedule *seen = lfirst(cell);
-		TimestampTz next;
-		Schedule	s;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!schedule_is_ahead(seen, now, &next))
-			continue;
-		if (!schedule_lock_row(seen->owner, seen->name, false, &s))
-			is_done = false;
-		else if (schedule_is_ahead(&s, now, &next))
-		{
-			s.next_at = next;
-			schedule_write_row(&s, false);
-			brought_back = true;
-			notify_due(next);
-		}
+		rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
+		rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, place->next_at);
+		rows_key_text(&scan, 2, BTGreaterStrategyNumber, place->name);
+		n = schedule_read_places(&scan, places, n, most);
 	}
-	return is_done;
+	rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
+	rows_key_timestamp(&scan, 1, BTGreaterStrategyNumber, place->next_at);
+	rows_key_timestamp(&scan, 1, BTLessEqualStrategyNumber, until);
+	return schedule_read_places(&scan, places, n, most);
 }
 
-/*
- * If the clock has been set back, the next times that were found before may lie
- * years ahead.  The first tick of a backend looks for such times, and so does the
- * first tick after the clock was set back.
- */
-static void
-schedule_watch_clock(TimestampTz now)
+/* how far a call has got */
+typedef struct ScheduleTurn
 {
-	bool		was_set_back = now < looked_at;
+	TimestampTz now;
+	int			left;			/* so many may still be tried */
+	int			sent;
+	SchedulePlace at;			/* the one that was looked at last */
+} ScheduleTurn;
 
-	/* if the look fails, or is rolled back later, it is repeated */
-	looked_at = DT_NOEND;
-	if (!was_set_back || schedule_bring_back(schedule_list(BTGreaterStrategyNumber, now), now))
-		looked_at = now;
+static void
+schedule_try_one(ScheduleTurn *turn, const SchedulePlace *place)
+{
+	Schedule	s;
+
+	turn->at = *place;
+	/* skip it if somebody else is changing or sending it, or has just sent it */
+	if (!schedule_lock_row(place->owner, place->name, false, &s) || s.next_at > turn->now)
+		return;
+	turn->sent += schedule_send_and_move_on(&s, turn->now);
+	turn->left--;
 }
 
-/* ---------------------------------------------------------------------- ticks */
+static bool
+schedule_is_behind(const SchedulePlace *a, const SchedulePlace *b)
+{
+	return a->next_at != b->next_at ? a->next_at > b->next_at : slice_compare(a->name, b->name) > 0;
+}
+
+/* Tries those behind turn->at, up to the last place, or all if that is NULL. */
+static void
+schedule_try_behind(ScheduleTurn *turn, const SchedulePlace *last)
+{
+	SchedulePlace places[PLACES];
+	TimestampTz until = last == NULL ? turn->now : Min(last->next_at, turn->now);
+	int			most;
+	int			n;
+
+	do
+	{
+		most = Min(turn->left, PLACES);
+		n = most > 0 ? schedule_read_behind(&turn->at, until, places, most) : 0;
+		for (int i = 0; i < n; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (last != NULL && schedule_is_behind(&places[i], last))
+				return;
+			schedule_try_one(turn, &places[i]);
+		}
+	} while (n > 0 && n == most);
+}
+
+/* Keeps a place for the next call. */
+static void
+schedule_keep_place(SchedulePlace *kept, const SchedulePlace *place)
+{
+	MemoryContext old = MemoryContextSwitchTo(TopMemoryContext);
+	Slice		name = slice_copy(place->name);
+
+	if (slice_present(kept->name))
+		pfree(unconstify(char *, kept->name.s));
+	*kept = (SchedulePlace) {place->next_at, place->owner, name};
+	MemoryContextSwitchTo(old);
+}
 
 /*
- * If more are due than may be tried, this begins with any of them.  What cannot
- * be sent because of what another transaction has locked stays due, and would
- * otherwise keep all that is due later from being sent.
+ * What cannot be sent because of what another transaction has locked stays due,
+ * and would otherwise keep all that is due later from being sent.  So each call
+ * goes on behind the schedule that this backend's last one has looked at last,
+ * and the first one begins anywhere.  Each is tried once, however its sending
+ * ends.
  */
 int
 schedule_send_due(int n)
 {
-	TimestampTz now = clock_now();
-	List	   *due;
-	int			length;
-	int			first = 0;
-	int			tried = 0;
-	int			sent = 0;
+	static SchedulePlace stopped_at;
+	ScheduleTurn turn = {clock_now(), n};
+	SchedulePlace from;
 
-	schedule_watch_clock(now);
-	/* each is tried once, however its sending ends */
-	due = schedule_list(BTLessEqualStrategyNumber, now);
-	length = list_length(due);
-	if (length > n)
-		first = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, length - 1);
-	for (int i = 0; i < length; i++)
+	schedule_watch_clock(turn.now);
+	if (stopped_at.next_at != 0)
+		from = stopped_at;
+	else if (!schedule_read_any(turn.now, &from))
+		return 0;
+	turn.at = from;
+	schedule_try_behind(&turn, NULL);
+	if (turn.left > 0)
 	{
-		const Schedule *seen = list_nth(due, (first + i) % length);
-		Schedule	s;
-
-		CHECK_FOR_INTERRUPTS();
-		/* skip it if somebody else is changing or sending it, or has just sent it */
-		if (!schedule_lock_row(seen->owner, seen->name, false, &s) || s.next_at > now)
-			continue;
-		sent += schedule_send_and_move_on(&s, now);
-		if (++tried == n)
-			break;
+		turn.at = (SchedulePlace) {PG_INT64_MIN, InvalidOid, SLICE_OF("")};
+		schedule_try_behind(&turn, &from);
 	}
-	return sent;
+	schedule_keep_place(&stopped_at, &turn.at);
+	return turn.sent;
 }
 
 TimestampTz

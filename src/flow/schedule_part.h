@@ -10,6 +10,16 @@
 
 #include "flow/schedule.h"
 
+/* columns of clutch.schedule */
+enum
+{
+	Anum_schedule_name = 1, Anum_schedule_owner, Anum_schedule_cron, Anum_schedule_timezone,
+	Anum_schedule_envelope, Anum_schedule_next_at, Anum_schedule_last_at,
+	Anum_schedule_last_error, Anum_schedule_runs, Anum_schedule_missed,
+	Anum_schedule_created_at,
+	Natts_schedule = Anum_schedule_created_at
+};
+
 typedef struct Schedule
 {
 	ItemPointerData tid;
@@ -25,6 +35,24 @@ typedef struct Schedule
 	int64		missed;
 	TimestampTz created_at;
 } Schedule;
+
+/* --- schedule.c --- */
+
+/*
+ * Locks and reads the row of a role's schedule.  Returns false if the role has
+ * none of that name, or if it is busy and wait is false.
+ */
+extern bool schedule_lock_row(Oid owner, Slice name, bool wait, Schedule *s);
+
+extern void schedule_write_row(Schedule *s, bool is_new);
+
+/* --- schedule_clock.c --- */
+
+/*
+ * Finds next times anew that a clock ahead of time had set, if the clock has
+ * been set back since this was last called.
+ */
+extern void schedule_watch_clock(TimestampTz now);
 
 /* --- schedule_envelope.c --- */
 

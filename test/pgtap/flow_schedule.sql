@@ -1,6 +1,6 @@
 -- Requests for later, and envelopes that are sent again and again.
 \ir ../fixtures/tap.sql
-SELECT plan(137);
+SELECT plan(139);
 SET clutch.notify = off;
 SET clutch.heartbeat_interval = 0;
 SET timezone = 'UTC';
@@ -304,6 +304,19 @@ PREPARE TRANSACTION 'clutch_test_tick';
 ROLLBACK PREPARED 'clutch_test_tick';
 SELECT is(pg_temp.sent(), '0', 'a tick that was prepared is rolled back, so the next one looks again');
 SELECT is((SELECT next_at FROM clutch.schedules WHERE name = 'before'), '2031-03-02 01:50', 'and finds the next time anew, too');
+
+-- what many ticks send, one after the other, is not looked through by each of them
+SELECT clutch.unschedule(name) FROM clutch.schedules \g /dev/null
+SELECT pg_temp.at('2031-04-30 00:10'), clutch.schedule('many' || n, '0 * * * *', pg_temp.note()) FROM generate_series(1, 600) n \g /dev/null
+SELECT pg_temp.at('2031-04-30 01:00') \g /dev/null
+SET clutch.tick_batch = 50;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT pg_stat_get_tuples_returned('clutch.schedule_next_at'::regclass) AS before \gset
+DO $$ BEGIN FOR i IN 1 .. 12 LOOP PERFORM clutch.tick(); COMMIT; END LOOP; END $$;
+SELECT pg_stat_force_next_flush() \g /dev/null
+SELECT is((SELECT count(*) FROM clutch.schedules WHERE runs = 1), 600::bigint, 'twelve ticks send all of 600 schedules');
+SELECT cmp_ok(pg_stat_get_tuples_returned('clutch.schedule_next_at'::regclass) - :before, '<', 2500::bigint, 'and read each of them a few times, and not all of them again in each tick');
+RESET clutch.tick_batch;
 
 -- each tick of a session of its own looks whether the clock was set back, so that must not take long for any schedule
 CREATE FUNCTION pg_temp.takes(cron text) RETURNS interval LANGUAGE plpgsql AS $$
