@@ -39,7 +39,7 @@ used_of(Oid role, QuotaKind kind)
 	{
 		case QUOTA_OPEN_REQUESTS:
 		case QUOTA_STEPS:
-			return open_work_of_role(role, kind, ROWS_ACTIVE);
+			return open_work_of_role(role, kind);
 		case QUOTA_SUBSCRIPTIONS:
 			return subscription_use(role, ROWS_ACTIVE).subscriptions;
 		case QUOTA_MEMBERS:

@@ -73,21 +73,67 @@ open_work_counts_in(MemoryContext each, const RowScan *scan)
 }
 
 int64
-open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which)
+open_work_of_role(Oid role, QuotaKind kind)
 {
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch open work",
 											   ALLOCSET_SMALL_SIZES);
 	int64		n = 0;
 	RowScan		scan;
 
-	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, which,
-			   which == ROWS_DIRTY ? RowExclusiveLock : AccessShareLock);
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_ACTIVE, AccessShareLock);
 	open_work_key(&scan, role, kind);
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
 		n += open_work_counts_in(each, &scan);
+	}
+	rows_end(&scan);
+	MemoryContextDelete(each);
+	return n;
+}
+
+/* Counts the rows, also those of tasks that are over, without looking at the tasks. */
+static int64
+open_work_rows(Oid role, QuotaKind kind)
+{
+	int64		n = 0;
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_DIRTY, RowExclusiveLock);
+	open_work_key(&scan, role, kind);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		n += !rows_is_being_deleted(&scan);
+	}
+	rows_end(&scan);
+	return n;
+}
+
+/*
+ * Returns how many count, or, if these are not more than the limit, a number
+ * between theirs and the limit.  Tasks cost more to look at than rows, so only as
+ * many are looked at as it takes to find enough that are over.  The oldest come
+ * first if the IDs of tasks are generated, and are usually over first.
+ */
+static int64
+open_work_count_beyond(Oid role, QuotaKind kind, int64 limit)
+{
+	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch open work",
+											   ALLOCSET_SMALL_SIZES);
+	int64		n = open_work_rows(role, kind);
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_DIRTY, RowExclusiveLock);
+	open_work_key(&scan, role, kind);
+	rows_start(&scan);
+	while (n > limit && rows_next(&scan))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!rows_is_being_deleted(&scan))
+			n -= !open_work_counts_in(each, &scan);
 	}
 	rows_end(&scan);
 	MemoryContextDelete(each);
@@ -128,7 +174,7 @@ open_work_check(const QuotaLimits *limits, Oid role, QuotaKind kind, int64 seq, 
 	memo = hash_search(memory, &key, HASH_FIND, NULL);
 	if (memo != NULL && seq >= memo->seq && memo->n + (seq - memo->seq) <= limits->of[kind])
 		return;
-	n = open_work_of_role(role, kind, ROWS_DIRTY);
+	n = open_work_count_beyond(role, kind, limits->of[kind]);
 	quota_check(limits, kind, n, 1, 0, place);
 	memo = hash_search(memory, &key, HASH_ENTER, &found);
 	memo->n = n;

@@ -44,11 +44,10 @@ extern void open_work_take_over(Slice task_id, int64 former_seq, int64 seq, cons
 extern void open_work_add_step(Slice task_id, int64 seq);
 
 /*
- * Returns how many of QUOTA_OPEN_REQUESTS or QUOTA_STEPS the role has.  With
- * ROWS_DIRTY, uncommitted ones count, and rows of tasks that are over are
- * removed.
+ * Returns how many of QUOTA_OPEN_REQUESTS or QUOTA_STEPS the role has, as the
+ * active snapshot sees it.
  */
-extern int64 open_work_of_role(Oid role, QuotaKind kind, RowSnapshot which);
+extern int64 open_work_of_role(Oid role, QuotaKind kind);
 
 /*
  * Removes rows of tasks that are over.  Looks at n rows at most, from where
