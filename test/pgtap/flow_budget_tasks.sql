@@ -11,6 +11,14 @@ CREATE FUNCTION pg_temp.reads() RETURNS bigint LANGUAGE sql AS $$ SELECT pg_stat
 CREATE TEMP TABLE before AS SELECT 0::bigint AS reads;
 CREATE FUNCTION pg_temp.begins() RETURNS void LANGUAGE sql AS $$ UPDATE before SET reads = pg_temp.reads() $$;
 CREATE FUNCTION pg_temp.since() RETURNS bigint LANGUAGE sql AS $$ SELECT pg_temp.reads() - reads FROM before $$;
+-- Tasks are counted again as long as other transactions are open that may have requested some, in whatever database.
+-- Was there one, then, which was open before this one or has begun since?
+CREATE FUNCTION pg_temp.had_company() RETURNS boolean LANGUAGE sql AS $$
+	SELECT pg_snapshot_xmin(s) < pg_current_xact_id() OR pg_snapshot_xmax(s)::text::bigint > pg_current_xact_id()::text::bigint + 1 FROM pg_current_snapshot() s
+$$;
+CREATE FUNCTION pg_temp.reads_few(what text) RETURNS text LANGUAGE sql AS $$
+	SELECT CASE WHEN pg_temp.since() >= 2000 AND pg_temp.had_company() THEN skip('other transactions were open: ' || what) ELSE cmp_ok(pg_temp.since(), '<', 2000::bigint, what) END
+$$;
 -- the tasks of a run in the order of their requests: a for those that were assigned, f for those that were not allowed
 CREATE FUNCTION pg_temp.verdicts(run text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(CASE WHEN code = 'BUDGET_EXCEEDED' THEN 'f' ELSE left(status, 1) END, '' ORDER BY request_seq) FROM clutch.tasks WHERE run_id = run
@@ -19,22 +27,23 @@ $$;
 SELECT fixture.agent('ken', 100000) \g /dev/null
 
 -- ------------------------------------------------------- what a routing reads
+SELECT fixture.await_others() \g /dev/null
 BEGIN;
 SELECT pg_temp.begins() \g /dev/null
 SELECT pg_temp.ask('run:1', 'task:' || i, CASE WHEN i = 1 THEN 500 END) FROM generate_series(1, 400) i \g /dev/null
-SELECT cmp_ok(pg_temp.since(), '<', 2000::bigint, '400 requests in one transaction do not each count the tasks before them');
+SELECT pg_temp.reads_few('400 requests in one transaction do not each count the tasks before them');
 COMMIT;
 BEGIN;
 SELECT pg_temp.begins() \g /dev/null
 SELECT pg_temp.ask('run:1', 'task:' || i) FROM generate_series(401, 420) i \g /dev/null
-SELECT cmp_ok(pg_temp.since(), '<', 2000::bigint, 'nor do those of a later one');
+SELECT pg_temp.reads_few('nor do those of a later one');
 COMMIT;
 SELECT pg_temp.ask('run:1', 'task:' || i) FROM generate_series(421, 520) i \g /dev/null
 SELECT is(pg_temp.verdicts('run:1'), repeat('a', 500) || repeat('f', 20), 'as many are assigned as the budget allows');
 BEGIN;
 SELECT pg_temp.begins() \g /dev/null
 SELECT pg_temp.ask('run:1', 'task:' || i) FROM generate_series(521, 540) i \g /dev/null
-SELECT cmp_ok(pg_temp.since(), '<', 2000::bigint, 'and a request beyond the limit does not count them again');
+SELECT pg_temp.reads_few('and a request beyond the limit does not count them again');
 COMMIT;
 
 -- ------------------------------------------------- what has been rolled back

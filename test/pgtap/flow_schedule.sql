@@ -327,8 +327,9 @@ BEGIN
 	PERFORM clutch.unschedule(s.name) FROM clutch.schedules s;
 	PERFORM pg_temp.at('2031-05-01 00:10'), clutch.schedule('look' || n, cron, pg_temp.note()) FROM generate_series(1, 1000) n;
 	PERFORM clutch.tick();
-	FOR i IN 1 .. 5 LOOP
-		PERFORM pg_temp.at(format('2031-05-01 00:0%s', 9 - i));
+	-- on a busy machine, most of them have to wait
+	FOR i IN 1 .. 40 LOOP
+		PERFORM pg_temp.at(format('2031-05-01 00:09:%s', 59 - i));
 		began := clock_timestamp();
 		PERFORM clutch.tick();
 		least_time := least(least_time, clock_timestamp() - began);

@@ -168,7 +168,7 @@ SELECT is(clutch.tick() ->> 'sealed', '0', 'a tick does not seal if clutch.seal_
 SET clutch.seal_interval = '1h';
 SELECT is(clutch.tick() ->> 'sealed', '0', 'nor before the interval is over');
 UPDATE clutch.checkpoint SET sealed_at = sealed_at - interval '2 h' WHERE size = (SELECT max(size) FROM clutch.checkpoint);
-SELECT fixture.await_autovacuum() \g /dev/null
+SELECT fixture.await_others() \g /dev/null
 SELECT is(clutch.tick() ->> 'sealed', '1', 'but then');
 SET clutch.seal_interval = 0;
 

@@ -96,11 +96,13 @@ SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_errors_
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_count' AND labels = '{"source": "agent:ui", "dest": "agent:metric"}'), 3::double precision, 'and durations by source and dest');
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_request_duration_bucket' AND labels = '{"source": "agent:ui", "dest": "agent:metric", "le": "+Inf"}'), 3::double precision, 'in buckets');
 CREATE TEMP TABLE counts_before AS SELECT pg_temp.counts() AS counts;
+SELECT fixture.await_others() \g /dev/null
 DO $$ BEGIN FOR i IN 1 .. 3 LOOP PERFORM clutch.count_more(5000); END LOOP; END $$;
 SELECT ok((SELECT count(*) FROM clutch.event_count) > 5, 'a tick counts them for good');
 SELECT is(pg_temp.counts(), counts, 'which changes no figure') FROM counts_before;
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:metric', '{agent:ui}', run_id => 'run:metric')) \g /dev/null
 SELECT is((SELECT value FROM clutch.metrics() WHERE name = 'clutch_agent_messages_total' AND labels = '{"source": "agent:metric", "dest": "agent:ui", "type": "chat.message"}'), 1::double precision, 'what comes later is counted with them');
+SELECT fixture.await_others() \g /dev/null
 SELECT is((SELECT clutch.count_more(5000) + 10 * clutch.count_more(5000)), 1, 'an idle database is not counted again');
 SELECT is((SELECT string_agg(m[1], ' ') FROM regexp_matches(clutch.prometheus(), 'clutch_agent_request_duration_bucket{dest="agent:metric",le="([^"]*)"', 'g') m),
 	'0.1 0.5 1 5 10 60 300 3600 +Inf', 'Prometheus gets a histogram, whose buckets are in order');
@@ -124,6 +126,7 @@ SELECT clutch.finish('agent:first', task_id) FROM clutch.claim('agent:first', 1)
 SELECT clutch.fail('agent:first', task_id, 'NO_GOOD', 'no', false) FROM clutch.claim('agent:first', 1) \g /dev/null
 SELECT clutch.cancel('asked4') \g /dev/null
 SELECT is(pg_temp.durations('agent:asker'), 'agent:first 3, agent:second 1', 'an error that is retried has no duration, and a cancel has one');
+SELECT fixture.await_others() \g /dev/null
 SELECT clutch.count_more(5000) \g /dev/null
 SELECT is(pg_temp.durations('agent:asker'), 'agent:first 3, agent:second 1', 'also when a tick has counted them');
 
@@ -136,6 +139,7 @@ ROLLBACK;
 
 -- whoever sends can invent names and codes, and what is counted is never pruned
 SELECT clutch.send(clutch.envelope('chat.message', 'agent:metric', '{agent:ui}', run_id => 'run:metric')) \g /dev/null
+SELECT fixture.await_others() \g /dev/null
 BEGIN;
 INSERT INTO clutch.event_count
 	SELECT 'agent:crowd', 'agent:' || i, t.type, CASE WHEN t.type = 'task.error' THEN 'C' || i ELSE '' END, 1, 2, CASE WHEN t.type = 'duration' THEN '{0,0,0,1,1,1,1,1}'::bigint[] ELSE '{}' END

@@ -28,7 +28,7 @@ CREATE FUNCTION fixture.said(agent text, type text DEFAULT 'chat.message', paylo
 $$;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA fixture TO PUBLIC;
 SELECT clutch.send(fixture.said('lois', run => 'run:talk')) \g /dev/null
-SELECT clutch.seal() \g /dev/null
+SELECT fixture.seal() \g /dev/null
 SELECT FROM clutch.import_registry('{"version": "3.0", "orchestrator": "desk", "agents": {"clerk": {}}}');
 CREATE TABLE fixture.first AS SELECT run_id, min(seq) AS seq FROM clutch.events GROUP BY run_id;
 GRANT SELECT ON fixture.first TO PUBLIC;
