@@ -122,7 +122,7 @@ SELECT clutch.send(clutch.envelope('task.request', 'agent:shop', payload => '{"o
 	task_id => 'task:1'));
 SQL
 	as_client "$@" "$WORK/$name" ${URL:+"$URL"}
-	if [ "$(cat "$WORK/log")" = $'finished task:1\nKL003 TASK_NOT_FOUND' ]; then
+	if [ "$(cat "$WORK/log")" = $'finished task:1\n42501 NOT_YOUR_AGENT' ]; then
 		verdict "drivers.md: $name" 1 0
 	else
 		verdict "drivers.md: $name" 0 1
