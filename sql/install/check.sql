@@ -326,3 +326,28 @@ WHERE t.relnamespace = 'clutch'::regnamespace
   AND (x.indexprs IS NOT NULL OR x.indisexclusion OR pg_catalog.pg_get_expr(x.indpred, x.indrelid) !~ '^[(]"?[a-z_]+"? IS NOT NULL[)]$')
   AND t.relname <> 'quota_refusal' AND t.relname NOT IN (SELECT w.relname FROM written_by_sql w);
 COMMENT ON VIEW clutch.more_checks IS 'the part of clutch.check() that is about the secret, the outbox, postponed consequences, unread subscriptions, adapters, artifacts, roles that are gone, row-level security, and the catalog';
+
+-- ----------------------------------------------- views that nobody writes to
+-- PostgreSQL would pass a statement that changes one of these views on to the table.  Its
+-- rows are the state that the log has led to, so a task that was cancelled in that way would
+-- keep its slot, and one whose dead letter was deleted would be gone.
+CREATE FUNCTION clutch.view_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+	RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+		MESSAGE = format('view clutch.%s cannot be changed', TG_TABLE_NAME), HINT = TG_ARGV[0];
+END
+$$;
+COMMENT ON FUNCTION clutch.view_changed() IS 'trigger: refuses to change what a view shows, and says which function does it';
+
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.tasks FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('A task changes by events: call clutch.cancel(task_id), clutch.retry(task_id) or clutch.release(agent_id, task_id, attempt).');
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.dead_letters FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('Call clutch.retry(task_id) to revive the task; clutch.prune(before) removes runs that are over.');
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.schedules FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('Call clutch.schedule, which replaces a schedule of the same name, or clutch.unschedule(name).');
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.paused FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('Call clutch.pause(what, reason) or clutch.resume(what).');
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.keys FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('Call clutch.add_key(agent_id, kid, public_key) or clutch.revoke_key(agent_id, kid).');
+CREATE TRIGGER view_changed INSTEAD OF INSERT OR UPDATE OR DELETE ON clutch.artifacts FOR EACH ROW
+	EXECUTE FUNCTION clutch.view_changed('clutch.put_artifact adds an artifact; one that no event attaches is removed after clutch.artifact_grace.');

@@ -1,6 +1,6 @@
 -- AFTER triggers of users on the log, and what these send or try to send.
 \ir ../fixtures/tap.sql
-SELECT plan(57);
+SELECT plan(60);
 
 -- -------------------------------------------------------- constraints of users
 ALTER TABLE clutch.events ALTER COLUMN domain SET NOT NULL;
@@ -298,6 +298,12 @@ SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:lois}', i
 SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.participant WHERE run_id = 'run:greeted'), 'agent:lois agent:ui', 'a message that follows in the run takes no recipient from the first one');
 DROP TRIGGER zzz_greet ON clutch.events;
 RESET client_min_messages;
+
+-- ---------------------------------------------------- views are for reading
+SELECT is_empty($$SELECT c.oid::regclass FROM pg_class c WHERE c.relnamespace = 'clutch'::regnamespace AND c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) <> 0
+	AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 64 = 64)$$, 'PostgreSQL passes no statement on a view on to the state');
+SELECT throws_ok(statement, '55000', 'view clutch.tasks cannot be changed', statement)
+FROM unnest('{"UPDATE clutch.tasks SET status = ''cancelled''", "DELETE FROM clutch.tasks"}'::text[]) AS statement;
 
 SELECT is((SELECT string_agg(code, ' ') FROM clutch.check()), NULL, 'the state is sound');
 SELECT * FROM finish();
