@@ -427,13 +427,17 @@ rebuild_place_all(void)
 
 	foreach(cell, task_list_live(&n))
 	{
-		Task	   *task = task_look(*(Slice *) lfirst(cell), ROWS_LATEST);
+		Slice		task_id = *(Slice *) lfirst(cell);
 		LiveTask   *arrival = palloc(sizeof(LiveTask));
+		Task	   *task;
 
 		CHECK_FOR_INTERRUPTS();
-		*arrival = (LiveTask) {*(Slice *) lfirst(cell), task->since, task->request_seq};
+		old = MemoryContextSwitchTo(each);
+		task = task_look(task_id, ROWS_LATEST);
+		*arrival = (LiveTask) {task_id, task->since, task->request_seq};
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(each);
 		live = lappend(live, arrival);
-		pfree(task);
 	}
 	list_sort(live, rebuild_compare_arrivals);
 	old = MemoryContextSwitchTo(each);
