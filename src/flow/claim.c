@@ -238,7 +238,7 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 	if (task == NULL)
 		return LEASE_LOST;
 	(void) ending_at_deadline(task, clock_now());
-	if (task->status == TASK_CANCELLED && task_was_with(task, agent_id))
+	if (task->status == TASK_CANCELLED)
 		return LEASE_CANCELLED;
 	if (task->status != TASK_RUNNING || (attempt > 0 && task->attempt != attempt) ||
 		!slice_equal(task->agent_id, agent_id))

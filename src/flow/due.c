@@ -53,7 +53,7 @@ due_wake(Task *task, DueReport *report)
 	switch (dependency_state(task, &in_doubt))
 	{
 		case DEPENDENCY_OPEN:
-			(void) dependency_hold(task);
+			dependency_wait_again(task);
 			timer_set(task);
 			task_save(task);
 			break;
