@@ -194,6 +194,20 @@ open_work_insert(Oid role, QuotaKind kind, Slice task_id, int64 seq)
 	(void) rows_insert(TABLE_OPEN_WORK, values, nulls);
 }
 
+/* Removes the rows that the scan finds with its keys, and ends it. */
+static void
+open_work_remove_rows(RowScan *scan)
+{
+	rows_start(scan);
+	while (rows_next(scan))
+	{
+		ItemPointerData tid = rows_tid(scan);
+
+		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
+	}
+	rows_end(scan);
+}
+
 /*
  * Removes rows from an earlier life of the task, which is over and has been
  * pruned, or is being revived.
@@ -206,14 +220,7 @@ open_work_remove_task(Oid role, QuotaKind kind, Slice task_id)
 	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK, ROWS_LATEST, RowExclusiveLock);
 	open_work_key(&scan, role, kind);
 	rows_key_text(&scan, 3, BTEqualStrategyNumber, task_id);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		ItemPointerData tid = rows_tid(&scan);
-
-		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
-	}
-	rows_end(&scan);
+	open_work_remove_rows(&scan);
 }
 
 /* Removes the row of a request or of a revival, given its event, from whichever role has it. */
@@ -224,14 +231,7 @@ open_work_remove_request(int64 seq)
 
 	rows_begin(&scan, TABLE_OPEN_WORK, INDEX_OPEN_WORK_SEQ, ROWS_LATEST, RowExclusiveLock);
 	rows_key_int8(&scan, 1, BTEqualStrategyNumber, seq);
-	rows_start(&scan);
-	while (rows_next(&scan))
-	{
-		ItemPointerData tid = rows_tid(&scan);
-
-		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
-	}
-	rows_end(&scan);
+	open_work_remove_rows(&scan);
 }
 
 /*
