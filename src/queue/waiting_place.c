@@ -56,6 +56,15 @@ waiting_put_kind(Task *task, int64 kind)
 				   slice_present(task->left_for) ? task->left_for : task->from_agent);
 }
 
+static void
+waiting_begin_row(RowScan *scan, const Task *task)
+{
+	rows_begin(scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
+	rows_key_int8(scan, 1, BTEqualStrategyNumber, task->queue_kind);
+	rows_key_int2(scan, 2, BTEqualStrategyNumber, task_urgency(task));
+	rows_key_int8(scan, 3, BTEqualStrategyNumber, task->queue_no);
+}
+
 /*
  * Takes the task out of its queue, if it is in one, and notes its place.
  * Returns false if there was no row.
@@ -69,10 +78,7 @@ waiting_take_out(Task *task)
 
 	if (task->queue_no == 0)
 		return false;
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
-	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
-	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
+	waiting_begin_row(&scan, task);
 	rows_start(&scan);
 	found = rows_next(&scan);
 	if (found)
@@ -180,10 +186,7 @@ waiting_end_offer(Task *task)
 
 	if (task->queue_kind == 0)
 		return;
-	rows_begin(&scan, TABLE_WAITING, INDEX_WAITING, ROWS_LATEST, RowExclusiveLock);
-	rows_key_int8(&scan, 1, BTEqualStrategyNumber, task->queue_kind);
-	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
-	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
+	waiting_begin_row(&scan, task);
 	(void) rows_delete_first(&scan);
 	task->queue_kind = 0;
 }
