@@ -9,6 +9,7 @@
 
 #include "access/table.h"
 #include "access/xact.h"
+#include "base/clock.h"
 #include "base/owner.h"
 #include "base/rows.h"
 #include "base/savepoint.h"
@@ -271,7 +272,7 @@ savepoint_tells_of_lack(TimestampTz *told_at)
 {
 	TimestampTz now = GetCurrentTimestamp();
 
-	if (*told_at != 0 && now >= *told_at && now - *told_at < USECS_PER_MINUTE)
+	if (*told_at != 0 && !clock_is_over(*told_at, USECS_PER_MINUTE, now))
 		return false;
 	*told_at = now;
 	return true;

@@ -37,7 +37,6 @@ queue_pages(void)
 bool
 queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 {
-	TimestampTz now;
 	int64		put_off = passed * factor;
 
 	if (passed <= FEW_PASSED)
@@ -48,8 +47,7 @@ queue_worth_looking(int64 passed, TimestampTz looked_at, int factor)
 	 * use the wall clock, not clutch.clock, because this is about saving
 	 * processor time
 	 */
-	now = GetCurrentTimestamp();
-	return now < looked_at || now - looked_at >= put_off;
+	return clock_is_over(looked_at, put_off, GetCurrentTimestamp());
 }
 
 /* ---------------------------------------------------------------- scanning */
@@ -290,10 +288,8 @@ queue_look_at_void(Queue *queue, int first, int last)
 static bool
 queue_is_void_recent(const QueuePlace *place)
 {
-	TimestampTz now = clock_now();
-
 	return clutch_aging == 0 ||
-		(now >= place->void_at && now - place->void_at < clutch_aging * USECS_PER_SEC);
+		!clock_is_over(place->void_at, clutch_aging * USECS_PER_SEC, clock_now());
 }
 
 /*

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/rows.h"
 #include "queue/queue.h"
 #include "queue/waiting.h"
@@ -30,12 +31,8 @@ static struct
 static bool
 waiting_was_just_found(void)
 {
-	TimestampTz now;
-
-	if (!first_look.found)
-		return false;
-	now = GetCurrentTimestamp();
-	return now >= first_look.looked_at && now - first_look.looked_at < FOUND_HOLDS;
+	return first_look.found &&
+		!clock_is_over(first_look.looked_at, FOUND_HOLDS, GetCurrentTimestamp());
 }
 
 bool

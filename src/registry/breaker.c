@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/clock.h"
 #include "base/order.h"
 #include "base/rows.h"
 #include "base/stale.h"
@@ -287,7 +288,7 @@ breaker_provide(Roster *roster, TimestampTz now)
 	changes = stale_count(STALE_FAILURES);
 	if (roster->breakers_context != NULL && roster->breakers_built_at == changes &&
 		roster->breakers_threshold == clutch_breaker_failures &&
-		now >= roster->breakers_read_at && now - roster->breakers_read_at < MOST_AGE)
+		!clock_is_over(roster->breakers_read_at, MOST_AGE, now))
 		return;
 	stale_if_rolled_back(STALE_FAILURES);
 	if (roster->breakers_context != NULL)
