@@ -27,10 +27,8 @@
 static Receipt
 requeue_notice(Task *task, const Notice *notice, TaskEvent event)
 {
-	Receipt		receipt;
+	Receipt		receipt = move_task(task, notice, &event);
 
-	(void) step_of(MSG_TASK_PROGRESS, notice->move, &event.step);
-	receipt = move_task(task, notice, &event);
 	if (event.step == STEP_RETRY && dependency_hold(task))
 		task_save(task);
 	else

@@ -62,12 +62,6 @@ typedef enum AttemptOutcome
 } AttemptOutcome;
 
 /*
- * Finds the step that an event of this type and move stands for.  Returns
- * false if there is none.
- */
-extern bool step_of(MessageType type, TaskMove move, TaskStep *step);
-
-/*
  * Fills in a TaskEvent from an event that is in the log, or about to be: its
  * step and everything that its payload says about it.  Returns false if the
  * event moves no task.

@@ -44,7 +44,11 @@ static const struct
 	{MOVE_SHARED, STEP_SHARE},
 };
 
-bool
+/*
+ * Finds the step that an event of this type and move stands for.  Returns
+ * false if there is none.
+ */
+static bool
 step_of(MessageType type, TaskMove move, TaskStep *step)
 {
 	int			i;
