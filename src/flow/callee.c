@@ -234,10 +234,7 @@ callee_note_claimed(const Call *call, const Endpoint *endpoint)
 	task = task_lock_now(call->task_id, &busy);
 	if (task == NULL || callee_task(call) == NULL)
 		return;
-	task->wake_at = move_runtime_end(task, now);
-	move_lease(task, now + patience, task->wake_at, patience);
-	timer_set(task);
-	task_save(task);
+	move_begin_again(task, now, patience);
 }
 
 bool

@@ -67,7 +67,7 @@ claim_accept(Task *task, Slice agent_id, int64 lease)
 	Notice		notice = {MSG_TASK_ACCEPT, MOVE_NONE, agent_id, task->from_agent};
 	DocumentBuilder b;
 
-	move_lease(task, now + lease, runtime_end, lease);
+	move_lease(task, now, lease, runtime_end);
 	document_begin(&b);
 	document_put_int(&b, "attempt", task->attempt);
 	document_put_timestamp(&b, "lease_until", task->lease_until);
@@ -243,7 +243,7 @@ claim_extend(Slice agent_id, Slice task_id, int attempt, int64 lease, TimestampT
 	if (task->status != TASK_RUNNING || (attempt > 0 && task->attempt != attempt) ||
 		!slice_equal(task->agent_id, agent_id))
 		return LEASE_LOST;
-	move_lease(task, clock_now() + lease, task->wake_at, lease);
+	move_lease(task, clock_now(), lease, task->wake_at);
 	*until = task->lease_until;
 	timer_set(task);
 	task_save(task);

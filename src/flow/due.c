@@ -101,10 +101,7 @@ due_waits_for_gateway(Task *task, TimestampTz now)
 	patience = endpoint->patience * USECS_PER_SEC;
 	if (due_could_go_on(task))
 		return false;
-	task->wake_at = move_runtime_end(task, now);
-	move_lease(task, now + patience, task->wake_at, patience);
-	timer_set(task);
-	task_save(task);
+	move_begin_again(task, now, patience);
 	return true;
 }
 

@@ -251,7 +251,7 @@ intake_renew_lease(Task *task, TimestampTz at, TimestampTz runtime_end)
 		(int64) clutch_default_lease * USECS_PER_SEC;
 	TimestampTz had_until = task->lease_until;
 
-	move_lease(task, at + lease, runtime_end, lease);
+	move_lease(task, at, lease, runtime_end);
 	task->lease_until = Max(task->lease_until, had_until);
 }
 

@@ -46,10 +46,19 @@ move_earlier_time(TimestampTz a, TimestampTz b)
 }
 
 void
-move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease)
+move_lease(Task *task, TimestampTz from, int64 lease, TimestampTz runtime_end)
 {
-	task->lease_until = move_earlier_time(move_earlier_time(until, task->deadline), runtime_end);
+	task->lease_until = move_earlier_time(move_earlier_time(from + lease, task->deadline), runtime_end);
 	task->lease = lease;
+}
+
+void
+move_begin_again(Task *task, TimestampTz from, int64 lease)
+{
+	task->wake_at = move_runtime_end(task, from);
+	move_lease(task, from, lease, task->wake_at);
+	timer_set(task);
+	task_save(task);
 }
 
 /* ----------------------------------------------------------------- leaving */

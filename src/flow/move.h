@@ -53,12 +53,17 @@ extern void move_to_agent(Task *task, const Notice *notice, TaskEvent *event, in
 extern void move_count_outcome(Slice agent_id, const TaskEvent *event, AttemptOutcome outcome);
 
 /*
- * Sets a lease of that many microseconds.  It ends at "until" at the latest,
- * and never after the deadline of the task or its agent's max_runtime
- * (runtime_end; 0 if there is none).  To be called before the task is moved or
- * saved.
+ * Sets a lease of that many microseconds from that time.  It does not go beyond
+ * the deadline of the task, nor beyond its agent's max_runtime (runtime_end; 0
+ * if there is none).  To be called before the task is moved or saved.
  */
-extern void move_lease(Task *task, TimestampTz until, TimestampTz runtime_end, int64 lease);
+extern void move_lease(Task *task, TimestampTz from, int64 lease, TimestampTz runtime_end);
+
+/*
+ * Lets the lease of a running task and the time that it may run begin anew, and
+ * saves the task.
+ */
+extern void move_begin_again(Task *task, TimestampTz from, int64 lease);
 
 /*
  * Returns when a task that its agent begins at that time will have run for too
