@@ -50,11 +50,7 @@ typedef enum GuardKind
 	GUARD_DEPARTURE
 } GuardKind;
 
-/*
- * Returns the key of a guard, a hash of all arguments.  b may be absent.
- * Names whose keys happen to be equal wait for each other without need, and
- * nothing worse.
- */
+/* Returns the key of a guard, a hash of all arguments.  b may be absent. */
 extern uint64 guard_key(GuardKind kind, Slice a, Slice b, int64 c);
 
 /*

@@ -86,8 +86,8 @@ consequence_is_share(ConsequenceKind kind)
 
 /*
  * Are the two the same entry?  A JOIN of a child with another join value, a
- * LIFT to another priority, a WAKE by another message, a TAKE_AWAY for another
- * cause, and an EMIT by another rule or for another event are not.
+ * LIFT to another priority, a WAKE by another message, a TAKE_AWAY from another
+ * agent, and an EMIT by another rule or for another event are not.
  */
 static bool
 agenda_is_same(const Consequence *a, const Consequence *b)

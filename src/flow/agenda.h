@@ -61,7 +61,8 @@ typedef struct Consequence
 	Slice		subject;		/* task_id or agent_id; empty if neither */
 	Slice		because;		/* see the kind; may be absent */
 	int			amount;			/* JOIN: the child's join value; LIFT: a
-								 * priority; otherwise how many */
+								 * priority; GIVE_UP, TAKE_AWAY: a reason of
+								 * flow/liveness.h; otherwise how many */
 	int64		seq;			/* JOIN: since when the last child that
 								 * ended counts; WAKE: that of a message, or 0; EMIT:
 								 * that of the event */

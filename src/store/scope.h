@@ -29,8 +29,6 @@ extern Slice scope_of_request(const Envelope *request, bool run_has_tasks);
  */
 extern void scope_await(Slice run_id);
 
-
-
 /*
  * Returns the runs of a scope or, if that is absent, all runs that have one,
  * as a List of Slice *.
