@@ -161,11 +161,12 @@ waiting_fitting_provide(void)
 	if (fitting != NULL && hash_get_num_entries(fitting) < MAX_AGENTS &&
 		MemoryContextMemAllocated(fitting_context, true) < MAX_FITTING_BYTES)
 		return;
-	if (fitting_context != NULL)
-		MemoryContextDelete(fitting_context);
 	fitting = NULL;
-	fitting_context = AllocSetContextCreate(TopMemoryContext, "clutch fitting kinds",
-											ALLOCSET_DEFAULT_SIZES);
+	if (fitting_context == NULL)
+		fitting_context = AllocSetContextCreate(TopMemoryContext, "clutch fitting kinds",
+												ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(fitting_context);
 	fitting = hash64_create("clutch fitting kinds", sizeof(FittingKinds), 64, fitting_context);
 }
 

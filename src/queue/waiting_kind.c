@@ -67,11 +67,12 @@ waiting_kind_range(uint64 anchor, int64 *first, int64 *last)
 static void
 waiting_kind_begin(void)
 {
-	if (kinds_context != NULL)
-		MemoryContextDelete(kinds_context);
 	kinds = NULL;
-	kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
-										  ALLOCSET_DEFAULT_SIZES);
+	if (kinds_context == NULL)
+		kinds_context = AllocSetContextCreate(TopMemoryContext, "clutch kinds of waiting",
+											  ALLOCSET_DEFAULT_SIZES);
+	else
+		MemoryContextReset(kinds_context);
 	kinds = hash64_create("clutch kinds of waiting", sizeof(WaitingKind), 128, kinds_context);
 	kinds_of = rows_table_oid(TABLE_WAITING);
 	kinds_rules = rule_changes();
@@ -120,33 +121,30 @@ waiting_kind_forget(int64 kind)
  * kind.
  */
 static WaitingKind *
-waiting_kind_remember(int64 kind, const WaitingKind *read)
+waiting_kind_remember(const WaitingKind *read)
 {
 	MemoryContext old = MemoryContextSwitchTo(kinds_context);
-	const Requirement *requirement = &read->requirement;
-	Requirement kept = *requirement;
+	WaitingKind copy = *read;
+	Requirement *kept = &copy.requirement;
 	WaitingKind *entry;
 
 	if (hash_get_num_entries(kinds) >= MAX_KINDS)
 		waiting_kind_forget(turns[next_turn]);
-	kept.requires = slices_copy(requirement->requires);
-	kept.prefers = slices_copy(requirement->prefers);
-	kept.policy.tool_allowlist = slices_copy(requirement->policy.tool_allowlist);
-	kept.policy.egress_allowlist = slices_copy(requirement->policy.egress_allowlist);
-	kept.named = slices_copy(requirement->named);
-	kept.groups = slices_copy(requirement->groups);
-	kept.rules = requirement_copy_rules(requirement);
-	kept.scope = slice_present(requirement->scope) ? slice_copy(requirement->scope) : SLICE_NONE;
-	kept.sender = slice_copy(requirement->sender);
-	kept.run_id = SLICE_NONE;
-	kept.added_to = SLICE_NONE;
-	entry = hash_search(kinds, &kind, HASH_ENTER, NULL);
-	entry->requirement = kept;
-	entry->is_old = read->is_old;
-	entry->holder = slice_present(read->holder) ? slice_copy(read->holder) : SLICE_NONE;
-	memset(&entry->place, 0, sizeof(entry->place));
-	memset(entry->returned, 0, sizeof(entry->returned));
-	turns[next_turn] = kind;
+	kept->requires = slices_copy(kept->requires);
+	kept->prefers = slices_copy(kept->prefers);
+	kept->policy.tool_allowlist = slices_copy(kept->policy.tool_allowlist);
+	kept->policy.egress_allowlist = slices_copy(kept->policy.egress_allowlist);
+	kept->named = slices_copy(kept->named);
+	kept->groups = slices_copy(kept->groups);
+	kept->rules = requirement_copy_rules(kept);
+	kept->scope = slice_copy(kept->scope);
+	kept->sender = slice_copy(kept->sender);
+	kept->run_id = SLICE_NONE;
+	kept->added_to = SLICE_NONE;
+	copy.holder = slice_copy(read->holder);
+	entry = hash_search(kinds, &read->kind, HASH_ENTER, NULL);
+	*entry = copy;
+	turns[next_turn] = read->kind;
 	next_turn = (next_turn + 1) % MAX_KINDS;
 	MemoryContextSwitchTo(old);
 	return entry;
@@ -198,7 +196,7 @@ waiting_kind_read(int64 kind, Slice task_id)
 		read.holder = task->agent_id;
 	else
 		read.is_old = kind != waiting_kind_of(&read.requirement);
-	return waiting_kind_remember(kind, &read);
+	return waiting_kind_remember(&read);
 }
 
 WaitingKind *
