@@ -10,6 +10,7 @@
 #include "base/crypto.h"
 #include "base/rows.h"
 #include "common/hashfn.h"
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "queue/queue.h"
 #include "queue/waiting.h"
@@ -287,13 +288,12 @@ waiting_find_kind(int64 from)
 static int64
 waiting_random_kind(void)
 {
-	uint64		random[2] = {0};
+	int64		any = (int64) pg_prng_uint64(&pg_global_prng_state);
 	int64		first;
 	int64		last;
 
-	(void) pg_strong_random(random, sizeof(random));
-	waiting_kind_range(waiting_kind_anchor(waiting_find_kind((int64) random[0])), &first, &last);
-	return first + (int64) (random[1] % (uint64) (last - first));
+	waiting_kind_range(waiting_kind_anchor(waiting_find_kind(any)), &first, &last);
+	return first + (int64) pg_prng_uint64_range(&pg_global_prng_state, 0, (uint64) (last - first) - 1);
 }
 
 /* Collects the next kinds in turn, starting again after the last one. */
@@ -443,12 +443,11 @@ waiting_random_place(void)
 {
 	IndexPlace	row = {waiting_random_kind(), -1};
 	WaitingPlace place;
-	uint64		random = 0;
 
 	if (waiting_read_after(&row, &place, 1) == 0)
 		return (IndexPlace) {PG_INT64_MIN};
-	(void) pg_strong_random(&random, sizeof(random));
-	row.queue_no += (int64) (random % (uint64) (waiting_last_no(&row) - row.queue_no + 1)) - 1;
+	row.queue_no += (int64) pg_prng_uint64_range(&pg_global_prng_state, 0,
+												 (uint64) (waiting_last_no(&row) - row.queue_no)) - 1;
 	return row;
 }
 
