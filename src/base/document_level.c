@@ -164,22 +164,13 @@ document_level_add(DocumentLevel *level, JEntry type, const void *bytes, uint32 
 
 /* ------------------------------------------------------------------ closing */
 
-/* Compares keys in the order of jsonb: by length, then by bytes. */
-static inline int
-document_entry_compare(const DocumentEntry *a, const DocumentEntry *b)
-{
-	if (a->key.len != b->key.len)
-		return a->key.len < b->key.len ? -1 : 1;
-	return a->key.len == 0 ? 0 : memcmp(a->key.s, b->key.s, a->key.len);
-}
-
 /* Among equal keys, the one that was added last comes last. */
 static int
-document_entry_compare_stable(const void *a, const void *b)
+document_entry_compare(const void *a, const void *b)
 {
 	const DocumentEntry *x = a;
 	const DocumentEntry *y = b;
-	int			order = document_entry_compare(x, y);
+	int			order = slice_compare_keys(x->key, y->key);
 
 	return order != 0 ? order : x->no - y->no;
 }
@@ -200,23 +191,23 @@ document_level_sort(DocumentLevel *level)
 	int			at;
 
 	for (i = 1; i < level->n && sorted; i++)
-		sorted = document_entry_compare(&entries[i - 1], &entries[i]) < 0;
+		sorted = slice_compare_keys(entries[i - 1].key, entries[i].key) < 0;
 	if (sorted || level->is_array)
 		return;
 	if (level->n > FEW_TO_SORT)
-		qsort(entries, level->n, sizeof(DocumentEntry), document_entry_compare_stable);
+		qsort(entries, level->n, sizeof(DocumentEntry), document_entry_compare);
 	else
 		for (i = 1; i < level->n; i++)
 		{
 			DocumentEntry entry = entries[i];
 
-			for (at = i; at > 0 && document_entry_compare(&entry, &entries[at - 1]) < 0; at--)
+			for (at = i; at > 0 && slice_compare_keys(entry.key, entries[at - 1].key) < 0; at--)
 				entries[at] = entries[at - 1];
 			entries[at] = entry;
 		}
 	for (i = 0; i < level->n; i++)
 	{
-		if (i + 1 < level->n && document_entry_compare(&entries[i], &entries[i + 1]) == 0)
+		if (i + 1 < level->n && slice_compare_keys(entries[i].key, entries[i + 1].key) == 0)
 			continue;
 		entries[n++] = entries[i];
 	}

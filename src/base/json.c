@@ -198,7 +198,7 @@ json_place_of(const Json *object, Slice key, bool *found)
 	while (low < high)
 	{
 		int			middle = (low + high) / 2;
-		int			order = json_compare_keys(object->keys[middle], key);
+		int			order = slice_compare_keys(object->keys[middle], key);
 
 		if (order == 0)
 		{
@@ -229,7 +229,7 @@ json_find_key(const Json *object, Slice key)
 		return found ? place : -1;
 	}
 	for (place = 0; place < object->n && object->keys[place].len <= key.len; place++)
-		if (object->keys[place].len == key.len && json_compare_keys(object->keys[place], key) == 0)
+		if (slice_compare_keys(object->keys[place], key) == 0)
 			return place;
 	return -1;
 }
@@ -390,7 +390,7 @@ json_put_member(Json *object, Slice key, Json *item)
 		return;
 	place = object->n;
 	/* if an object is built in the order of its keys, each new key belongs at the end */
-	if (place > 0 && json_compare_keys(object->keys[place - 1], key) >= 0)
+	if (place > 0 && slice_compare_keys(object->keys[place - 1], key) >= 0)
 		place = json_place_of(object, key, &found);
 	if (found)
 		object->items[place] = item;

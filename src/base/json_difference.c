@@ -111,7 +111,7 @@ json_compare_objects(Json *changes, const JsonPlace *place, const Json *from, co
 	while (i < from->n || j < to->n)
 	{
 		int			order = i == from->n ? 1 : j == to->n ? -1 :
-			json_compare_keys(from->keys[i], to->keys[j]);
+			slice_compare_keys(from->keys[i], to->keys[j]);
 		JsonPlace	member = json_place_of_key(place, order <= 0 ? from->keys[i] : to->keys[j]);
 
 		if (order == 0)

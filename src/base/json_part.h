@@ -24,18 +24,6 @@ extern void json_fill(Json *container, int n);
  */
 extern Slice json_path_next(const char **path);
 
-/* Compares keys in the order of jsonb. */
-static inline int
-json_compare_keys(Slice a, Slice b)
-{
-	if (a.len != b.len)
-		return a.len - b.len;
-	/* most keys of the same length differ in their first byte */
-	if (a.len > 0 && a.s[0] != b.s[0])
-		return (unsigned char) a.s[0] - (unsigned char) b.s[0];
-	return memcmp(a.s, b.s, a.len);
-}
-
 /*
  * Returns the index of a step in an object or an array, or -1 if it is not
  * there.

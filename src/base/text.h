@@ -68,7 +68,12 @@ extern int	slice_compare(Slice a, Slice b);
 static inline int
 slice_compare_keys(Slice a, Slice b)
 {
-	return a.len != b.len ? a.len - b.len : memcmp(a.s, b.s, a.len);
+	if (a.len != b.len || a.len == 0)
+		return a.len - b.len;
+	/* most keys of the same length differ in their first byte */
+	if (a.s[0] != b.s[0])
+		return (unsigned char) a.s[0] - (unsigned char) b.s[0];
+	return memcmp(a.s, b.s, a.len);
 }
 
 extern Slice slice_of_cstring(const char *s);
