@@ -46,7 +46,7 @@ outgoing_header(const Endpoint *endpoint, Slice name)
 		if (key.len != name.len || pg_strncasecmp(key.s, name.s, name.len) != 0)
 			continue;
 		value_at(&endpoint->headers->root, i, &value);
-		return (Slice) {value.val.string.val, value.val.string.len};
+		return document_text(&value);
 	}
 	return SLICE_NONE;
 }

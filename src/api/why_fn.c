@@ -205,7 +205,7 @@ why_put_examples(FunctionCallInfo fcinfo, JsonbContainer *rejected, const char *
 		JsonbValue *element = getIthJsonbValueFromContainer(agents, i);
 		char	   *detail = psprintf("one of " INT64_FORMAT " rejected by %s", count, reason);
 
-		why_put_rejected(fcinfo, (Slice) {element->val.string.val, element->val.string.len},
+		why_put_rejected(fcinfo, document_text(element),
 					 slice_of_cstring(reason), slice_of_cstring(detail));
 	}
 	return n;

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "api/result.h"
+#include "base/document.h"
 #include "base/yaml.h"
 #include "contract/binding.h"
 #include "contract/workflow.h"
@@ -44,7 +45,7 @@ clutch_register_workflow(PG_FUNCTION_ARGS)
 
 	if (JB_ROOT_IS_SCALAR(document) && JsonbExtractScalar(&document->root, &scalar) &&
 		scalar.type == jbvString)
-		document = read_yaml((Slice) {scalar.val.string.val, scalar.val.string.len}, "workflow");
+		document = read_yaml(document_text(&scalar), "workflow");
 	PG_RETURN_INT32(workflow_register(document));
 }
 

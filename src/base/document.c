@@ -24,9 +24,7 @@ document_get_text(JsonbContainer *object, const char *key)
 {
 	JsonbValue	v;
 
-	if (!document_get(object, key, &v) || v.type != jbvString)
-		return SLICE_NONE;
-	return (Slice) {v.val.string.val, v.val.string.len};
+	return document_get(object, key, &v) ? document_text(&v) : SLICE_NONE;
 }
 
 JsonbContainer *

@@ -30,6 +30,13 @@
 
 /* --- reading --- */
 
+/* Returns the value if it is a string, or else an absent slice. */
+static inline Slice
+document_text(const JsonbValue *value)
+{
+	return value->type == jbvString ? (Slice) {value->val.string.val, value->val.string.len} : SLICE_NONE;
+}
+
 /*
  * Gets the value of a key of an object.  Returns false if it is absent, or if
  * this is not an object, or NULL.

@@ -167,7 +167,7 @@ document_put_pairs(DocumentBuilder *b, JsonbContainer *object, const char *but)
 	(void) JsonbIteratorNext(&it, &key, true);	/* skip the opening brace */
 	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
 	{
-		Slice		name = {key.val.string.val, key.val.string.len};
+		Slice		name = document_text(&key);
 
 		(void) JsonbIteratorNext(&it, &value, true);
 		if (but && slice_is(name, but))

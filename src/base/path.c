@@ -445,9 +445,7 @@ path_first_text(const DocumentPath *path, Jsonb *document)
 	Jsonb	   *found = path->jsonpath == NULL ? NULL : path_query_first(path->jsonpath, document);
 	JsonbValue	scalar;
 
-	if (found == NULL || !JsonbExtractScalar(&found->root, &scalar) || scalar.type != jbvString)
-		return SLICE_NONE;
-	return (Slice) {scalar.val.string.val, scalar.val.string.len};
+	return found != NULL && JsonbExtractScalar(&found->root, &scalar) ? document_text(&scalar) : SLICE_NONE;
 }
 
 List *

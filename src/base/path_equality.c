@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "base/path.h"
 #include "miscadmin.h"
 #include "utils/jsonpath.h"
@@ -115,6 +116,6 @@ path_member(const SliceList *keys, Jsonb *document, Slice *text)
 		return PATH_MEMBER_UNCLEAR;
 	if (value.type != jbvString)
 		return PATH_MEMBER_OTHER;
-	*text = (Slice) {value.val.string.val, value.val.string.len};
+	*text = document_text(&value);
 	return PATH_MEMBER_TEXT;
 }

@@ -20,6 +20,7 @@
 
 #include "contract/compatibility_part.h"
 
+#include "base/document.h"
 #include "miscadmin.h"
 
 /* ----------------------------------------------------------------- schemas */
@@ -182,7 +183,7 @@ compatibility_visit_listed(SchemaNode *names, bool (*visit) (Slice name, void *a
 			{
 				const JsonbValue *value = &node->checks[i].values[j];
 
-				if (value->type == jbvString && visit((Slice) {value->val.string.val, value->val.string.len}, arg))
+				if (value->type == jbvString && visit(document_text(value), arg))
 					return true;
 			}
 	}

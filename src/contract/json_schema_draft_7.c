@@ -16,9 +16,9 @@
 
 /* Does the $id only give a name to a part of its document, as $anchor does now? */
 static bool
-json_schema_id_is_name(const JsonbValue *id)
+json_schema_id_is_name(Slice id)
 {
-	return id->type == jbvString && id->val.string.len > 1 && id->val.string.val[0] == '#';
+	return id.len > 1 && id.s[0] == '#';
 }
 
 bool
@@ -34,15 +34,15 @@ json_schema_begins_resource(const SchemaNode *node, JsonbContainer *object, Json
 {
 	if (node->up == NULL || json_schema_only_refers(node, object) || !document_get(object, "$id", id))
 		return false;
-	return !(node->resource->vocabularies & VOCABULARY_DRAFT_7) || !json_schema_id_is_name(id);
+	return !(node->resource->vocabularies & VOCABULARY_DRAFT_7) || !json_schema_id_is_name(document_text(id));
 }
 
 void
 json_schema_read_named_by_id(const KeywordSight *at)
 {
-	Slice		id = json_schema_text(at->value);
+	Slice		id = document_text(at->value);
 
-	if (json_schema_id_is_name(at->value))
+	if (json_schema_id_is_name(id))
 		json_schema_add_anchor(at, (Slice) {id.s + 1, id.len - 1}, false);
 }
 

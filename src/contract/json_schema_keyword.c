@@ -50,13 +50,6 @@ json_schema_expect(const KeywordSight *at, bool is_object, const char *expected)
 	return NULL;
 }
 
-Slice
-json_schema_text(const JsonbValue *value)
-{
-	return value->type == jbvString ? (Slice) {value->val.string.val, value->val.string.len} :
-		SLICE_NONE;
-}
-
 /* ------------------------------------------------------------ schemas in schemas */
 
 void
@@ -171,7 +164,7 @@ json_schema_read_reference(const KeywordSight *at)
 		json_schema_refuse(at, "WRONG_TYPE", "a string");
 		return;
 	}
-	json_schema_check(at)->word = json_schema_text(at->value);
+	json_schema_check(at)->word = document_text(at->value);
 	pending = palloc(sizeof(SchemaPending));
 	pending->node = at->node;
 	pending->kind = at->keyword->kind;
@@ -202,7 +195,7 @@ json_schema_add_anchor(const KeywordSight *at, Slice name, bool dynamic)
 static void
 json_schema_read_anchor(const KeywordSight *at)
 {
-	Slice		name = json_schema_text(at->value);
+	Slice		name = document_text(at->value);
 
 	if (name.len == 0 || memchr(name.s, '#', name.len) || memchr(name.s, '/', name.len))
 		json_schema_refuse(at, "WRONG_FORMAT",

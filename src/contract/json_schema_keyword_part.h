@@ -46,9 +46,6 @@ extern void json_schema_refuse(const KeywordSight *at, const char *code, const c
 extern JsonbContainer *json_schema_expect(const KeywordSight *at, bool is_object,
 										  const char *expected);
 
-/* Returns the string, or an absent slice if the value is not one. */
-extern Slice json_schema_text(const JsonbValue *value);
-
 /* Returns a compiled pattern, or NULL after a fault. */
 extern Pattern *json_schema_read_regex(const KeywordSight *at, Slice source);
 

@@ -99,7 +99,7 @@ json_schema_identify(SchemaCompiler *c, SchemaNode *node, const JsonbValue *id, 
 		json_schema_fault(c, node, "$id", "WRONG_TYPE", "\"$id\" must be a string.");
 		return SLICE_NONE;
 	}
-	uri = uri_resolve(base, (Slice) {id->val.string.val, id->val.string.len}, &fragment);
+	uri = uri_resolve(base, document_text(id), &fragment);
 	if (fragment.len > 0)
 	{
 		json_schema_fault(c, node, "$id", "WRONG_FORMAT",
@@ -125,7 +125,7 @@ json_schema_read_dialect(SchemaCompiler *c, SchemaNode *node, JsonbContainer *ob
 		return;
 	}
 	uri = uri_resolve(node->resource->uri,
-					  (Slice) {dialect.val.string.val, dialect.val.string.len}, &fragment);
+					  document_text(&dialect), &fragment);
 	node->resource->vocabularies = json_schema_vocabularies(c, uri);
 	if (node->resource->vocabularies == 0)
 		json_schema_fault(c, node, "$schema", "UNKNOWN_DIALECT",

@@ -236,7 +236,7 @@ json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
 	if (!JB_ROOT_IS_OBJECT(document) || !document_get(&document->root, "$id", &id) ||
 		id.type != jbvString)
 		return false;
-	known = json_schema_resource(c, uri_resolve(found_by, (Slice) {id.val.string.val, id.val.string.len},
+	known = json_schema_resource(c, uri_resolve(found_by, document_text(&id),
 												&fragment));
 	if (known == NULL || known->container == NULL ||
 		compareJsonbContainers(&document->root, known->container) != 0)

@@ -10,6 +10,7 @@
 
 #include "contract/json_schema_part.h"
 
+#include "base/document.h"
 #include "base/number.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -93,8 +94,7 @@ json_schema_name_values(const SchemaCheck *check)
 		if (check->values[i].type != jbvString)
 			return "must be one of the values of \"enum\"";
 		appendStringInfo(&buf, "%s%s", i == 0 ? "" : ", ",
-						 place_quote((Slice) {check->values[i].val.string.val,
-									 check->values[i].val.string.len}));
+						 place_quote(document_text(&check->values[i])));
 	}
 	return psprintf("must be one of %s%s", buf.data, check->n > 10 ? ", ..." : "");
 }
@@ -116,8 +116,7 @@ json_schema_check_values(const SchemaNode *node, const SchemaCheck *check, const
 	if (check->kind == CHECK_CONST)
 		return json_schema_broken(sight, node, "const", "must be %s.",
 								  check->values[0].type == jbvString ?
-								  place_quote((Slice) {check->values[0].val.string.val,
-									  check->values[0].val.string.len}) :
+								  place_quote(document_text(&check->values[0])) :
 								  "equal to the value of \"const\"");
 	return json_schema_broken(sight, node, "enum", "%s.", json_schema_name_values(check));
 }
@@ -186,7 +185,7 @@ json_schema_asserts(const SchemaNode *node)
 static bool
 json_schema_check_string(const SchemaNode *node, const SchemaCheck *check, const SchemaSight *sight)
 {
-	Slice		text = {sight->value->val.string.val, sight->value->val.string.len};
+	Slice		text = document_text(sight->value);
 
 	json_schema_count(sight->run, text.len / 64);
 	switch (check->kind)

@@ -9,6 +9,7 @@
 
 #include "contract/json_schema_keyword_part.h"
 
+#include "base/document.h"
 #include "base/number.h"
 #include "protocol/value.h"
 #include "settings.h"
@@ -35,7 +36,7 @@ json_schema_names(const JsonbValue *value, SliceList *names)
 		JsonbValue	element;
 
 		value_at(array, i, &element);
-		names->items[i] = json_schema_text(&element);
+		names->items[i] = document_text(&element);
 		if (!slice_present(names->items[i]))
 			return false;
 	}
@@ -65,7 +66,7 @@ json_schema_type_named(const JsonbValue *value)
 	int			i;
 
 	for (i = 0; i < lengthof(schema_types) && value->type == jbvString; i++)
-		if (slice_equal(json_schema_text(value), schema_types[i].name))
+		if (slice_equal(document_text(value), schema_types[i].name))
 			return schema_types[i].bits;
 	return 0;
 }
@@ -203,7 +204,7 @@ json_schema_read_regex(const KeywordSight *at, Slice source)
 void
 json_schema_read_pattern(const KeywordSight *at)
 {
-	Slice		source = json_schema_text(at->value);
+	Slice		source = document_text(at->value);
 	SchemaCheck *check;
 
 	if (!slice_present(source))
@@ -228,7 +229,7 @@ json_schema_read_format(const KeywordSight *at)
 		return;
 	}
 	check = json_schema_check(at);
-	check->word = json_schema_text(at->value);
+	check->word = document_text(at->value);
 	check->format = format_of(check->word);
 }
 

@@ -49,7 +49,7 @@ filter_key_path(Slice key)
 static void
 filter_add_text(SliceList *texts, const JsonbValue *value)
 {
-	texts->items[texts->n++] = (Slice) {value->val.string.val, value->val.string.len};
+	texts->items[texts->n++] = document_text(value);
 }
 
 static void
@@ -105,7 +105,7 @@ filter_read_path(const JsonbValue *value, Slice key, Filter *filter, ProblemList
 					"\"path\" must be a text, an SQL/JSON path such as $.payload ? (@.total > 100).");
 		return;
 	}
-	fault = path_read((Slice) {value->val.string.val, value->val.string.len}, &filter->path);
+	fault = path_read(document_text(value), &filter->path);
 	if (fault != NULL)
 		problem_add(list, filter_key_path(key), "WRONG_VALUE", "\"path\" %s.", fault);
 }
@@ -285,7 +285,7 @@ filter_parse(Jsonb *document, Filter *filter, ProblemList *list)
 		if (token == WJB_KEY)
 			key = value;
 		else if (token == WJB_VALUE)
-			filter_read_key((Slice) {key.val.string.val, key.val.string.len}, &value, filter, list);
+			filter_read_key(document_text(&key), &value, filter, list);
 	}
 	filter_check_types(filter, list);
 	filter_check_agents(filter, list);

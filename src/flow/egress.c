@@ -69,7 +69,7 @@ egress_check_value(const EgressCheck *check, const char *path, const JsonbValue 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();
 	if (value->type == jbvString)
-		egress_check_text(check, path, (Slice) {value->val.string.val, value->val.string.len});
+		egress_check_text(check, path, document_text(value));
 	for (i = 0; i < n; i++)
 	{
 		Slice		key = JsonContainerIsObject(container) ? value_key_at(container, i) : SLICE_NONE;

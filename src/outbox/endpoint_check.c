@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "base/column.h"
+#include "base/document.h"
 #include "miscadmin.h"
 #include "outbox/endpoint_part.h"
 #include "protocol/place.h"
@@ -297,7 +298,7 @@ endpoint_check_headers(Jsonb *headers, ProblemList *faults)
 		if (value.type != jbvString)
 			problem_add(faults, path, "WRONG_TYPE", "The value of a header must be a text.");
 		else
-			endpoint_check_header_value((Slice) {value.val.string.val, value.val.string.len}, path, faults);
+			endpoint_check_header_value(document_text(&value), path, faults);
 	}
 }
 

@@ -321,7 +321,7 @@ canonical_append_value(CanonicalWalk *walk, const JsonbValue *value,
 	switch (value->type)
 	{
 		case jbvString:
-			canonical_append_string(walk->out, (Slice) {value->val.string.val, value->val.string.len});
+			canonical_append_string(walk->out, document_text(value));
 			break;
 		case jbvNumeric:
 			canonical_append_number(walk, value->val.numeric, place);

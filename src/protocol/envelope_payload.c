@@ -10,6 +10,7 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "protocol/agent_card.h"
 #include "protocol/agent_status.h"
 #include "protocol/envelope_part.h"
@@ -135,9 +136,7 @@ envelope_read_progress(const JsonbValue *payload, const DocumentPlace *place, En
 
 	if (!fields_open(&f, &progress_fields, payload, place, list))
 		return;
-	state = fields_present(&f, PROGRESS_STATE) && f.values[PROGRESS_STATE].type == jbvString ?
-		(Slice) {f.values[PROGRESS_STATE].val.string.val, f.values[PROGRESS_STATE].val.string.len} :
-		SLICE_NONE;
+	state = fields_present(&f, PROGRESS_STATE) ? document_text(&f.values[PROGRESS_STATE]) : SLICE_NONE;
 	envelope->asks = slice_equal(state, SLICE_OF("input_required")) ||
 		slice_equal(state, SLICE_OF("auth_required"));
 	if (envelope->asks)

@@ -17,9 +17,9 @@
 static Slice
 template_path_of(const JsonbValue *value)
 {
-	Slice		text = {value->val.string.val, value->val.string.len};
+	Slice		text = document_text(value);
 
-	return value->type == jbvString && text.len > 0 && text.s[0] == '$' ? text : SLICE_NONE;
+	return text.len > 0 && text.s[0] == '$' ? text : SLICE_NONE;
 }
 
 /* ---------------------------------------------------------------- checking */
@@ -36,7 +36,7 @@ template_read_path(Slice text, const char *place, ProblemList *faults, DocumentP
 void
 template_check(const JsonbValue *value, const char *place, ProblemList *faults)
 {
-	Slice		path = value->type == jbvString ? template_path_of(value) : SLICE_NONE;
+	Slice		path = template_path_of(value);
 	const JsonbContainer *container = value->type == jbvBinary ? value->val.binary.data : NULL;
 	DocumentPath parsed;
 
@@ -67,14 +67,8 @@ static void template_fill_array(DocumentBuilder *b, const JsonbContainer *templa
 static void
 template_add_found(DocumentBuilder *b, Jsonb *found)
 {
-	JsonbValue	value;
+	JsonbValue	value = document_value(found);
 
-	if (!JsonbExtractScalar(&found->root, &value))
-	{
-		value.type = jbvBinary;
-		value.val.binary.data = &found->root;
-		value.val.binary.len = VARSIZE(found) - VARHDRSZ;
-	}
 	document_add_value(b, &value);
 }
 
@@ -120,7 +114,7 @@ template_fill_array(DocumentBuilder *b, const JsonbContainer *template, Jsonb *s
 		ListCell   *cell;
 
 		value_at(template, i, &value);
-		path = value.type == jbvString ? template_path_of(&value) : SLICE_NONE;
+		path = template_path_of(&value);
 		if (!slice_present(path))
 			template_add(b, &value, source);
 		else
@@ -140,7 +134,7 @@ template_fill_object(DocumentBuilder *b, const JsonbContainer *template, Jsonb *
 		List	   *found;
 
 		value_at(template, i, &value);
-		path = value.type == jbvString ? template_path_of(&value) : SLICE_NONE;
+		path = template_path_of(&value);
 		found = slice_present(path) ? template_find(path, source, 1) : NIL;
 		if (slice_present(path) && found == NIL)
 			continue;

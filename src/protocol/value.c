@@ -11,6 +11,7 @@
  */
 #include "clutch.h"
 
+#include "base/document.h"
 #include "protocol/value.h"
 
 static const char *
@@ -59,7 +60,7 @@ value_text_of_kind(const JsonbValue *value, const DocumentPlace *place, TextKind
 		value_wrong_type(value, place, "a string", list);
 		return SLICE_NONE;
 	}
-	text = (Slice) {value->val.string.val, value->val.string.len};
+	text = document_text(value);
 	control = kind == TEXT_ID && !list->limits->any_character ?
 		identifier_find_control(text) : -1;
 	if (text.len > 0 && text.len <= most && control < 0)

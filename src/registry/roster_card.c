@@ -84,14 +84,6 @@ roster_card_walk_next(CardWalk *walk, Slice *key, JsonbValue *value)
 #define KEY_IS(key, literal) \
 	((key).len == sizeof(literal) - 1 && memcmp((key).s, literal, sizeof(literal) - 1) == 0)
 
-static Slice
-roster_card_text_of(const JsonbValue *value)
-{
-	if (value->type != jbvString)
-		return SLICE_NONE;
-	return (Slice) {value->val.string.val, value->val.string.len};
-}
-
 /*
  * Returns the index of the word among the names, or "before", the previous
  * value.
@@ -99,7 +91,7 @@ roster_card_text_of(const JsonbValue *value)
 static int
 roster_card_level_of(const JsonbValue *value, const char *const *names, int before)
 {
-	Slice		word = roster_card_text_of(value);
+	Slice		word = document_text(value);
 	int			i;
 
 	for (i = 0; names[i] != NULL; i++)
@@ -138,9 +130,9 @@ roster_card_read_tools(RosterReading *reading, const JsonbValue *value, int agen
 	{
 		RosterWord *word;
 
-		if (!slice_present(roster_card_text_of(&element)))
+		if (!slice_present(document_text(&element)))
 			continue;
-		word = roster_intern(reading->roster, BY_TOOL, NULL, roster_card_text_of(&element));
+		word = roster_intern(reading->roster, BY_TOOL, NULL, document_text(&element));
 		roster_note_word(reading, word, agent);
 		to->tools[to->ntools++] = word;
 	}
@@ -154,9 +146,9 @@ roster_card_read_tags(RosterReading *reading, const JsonbValue *value, int agent
 	Slice		key;
 
 	while (roster_card_walk_next(&walk, &key, &element))
-		if (slice_present(roster_card_text_of(&element)))
+		if (slice_present(document_text(&element)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_TAG, NULL,
-													roster_card_text_of(&element)), agent);
+													document_text(&element)), agent);
 }
 
 /* Returns false if it has no id. */
@@ -178,9 +170,9 @@ roster_card_read_capability(RosterReading *reading, const JsonbValue *value, int
 	while (roster_card_walk_next(&walk, &key, &field))
 	{
 		if (KEY_IS(key, "id"))
-			id = roster_card_text_of(&field);
+			id = document_text(&field);
 		else if (KEY_IS(key, "version"))
-			version = roster_card_text_of(&field);
+			version = document_text(&field);
 		else if (KEY_IS(key, "tags"))
 			roster_card_read_tags(reading, &field, agent);
 		else if (KEY_IS(key, "tools"))
@@ -286,7 +278,7 @@ roster_card_read_texts(RosterReading *reading, const JsonbValue *value)
 	texts->items = roster_alloc(reading->roster, Max(walk.left, 1) * sizeof(Slice));
 	while (roster_card_walk_next(&walk, &key, &element))
 	{
-		Slice		text = roster_card_text_of(&element);
+		Slice		text = document_text(&element);
 
 		if (slice_present(text))
 			texts->items[texts->n++] = roster_copy_text(reading->roster, text);
@@ -331,9 +323,9 @@ roster_card_read_groups(RosterReading *reading, const JsonbValue *value, int age
 	{
 		RosterWord *word;
 
-		if (!slice_present(roster_card_text_of(&element)))
+		if (!slice_present(document_text(&element)))
 			continue;
-		word = roster_intern(reading->roster, BY_GROUP, NULL, roster_card_text_of(&element));
+		word = roster_intern(reading->roster, BY_GROUP, NULL, document_text(&element));
 		roster_note_word(reading, word, agent);
 		groups->items[groups->n++] = word->text;
 	}
@@ -347,9 +339,9 @@ roster_card_read_scopes(RosterReading *reading, const JsonbValue *value, int age
 	Slice		key;
 
 	while (roster_card_walk_next(&walk, &key, &element))
-		if (slice_present(roster_card_text_of(&element)))
+		if (slice_present(document_text(&element)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_SCOPE, NULL,
-													roster_card_text_of(&element)), agent);
+													document_text(&element)), agent);
 }
 
 static void
@@ -392,9 +384,9 @@ roster_card_read(RosterReading *reading, JsonbContainer *card, int agent, Roster
 			roster_card_read_groups(reading, &part, agent, &to->groups);
 		else if (KEY_IS(key, "scopes"))
 			roster_card_read_scopes(reading, &part, agent);
-		else if (KEY_IS(key, "model") && slice_present(roster_card_text_of(&part)))
+		else if (KEY_IS(key, "model") && slice_present(document_text(&part)))
 			roster_note_word(reading, roster_intern(reading->roster, BY_MODEL, NULL,
-													roster_card_text_of(&part)), agent);
+													document_text(&part)), agent);
 		else if (KEY_IS(key, "meta"))
 			roster_card_read_meta(&part, to);
 	}

@@ -415,15 +415,15 @@ decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates)
 
 		if (id->type != jbvString)
 			continue;
-		one->agent_id = (Slice) {id->val.string.val, id->val.string.len};
+		one->agent_id = document_text(id);
 		if (document_get(scores, slice_cstring(one->agent_id), &value))
 			one->score = decision_double_of(&value);
 		if (decision_get_detail(details, "load", i, &value))
 			one->load = decision_double_of(&value);
 		if (decision_get_detail(details, "success_rate", i, &value))
 			one->success_rate = decision_double_of(&value);
-		if (decision_get_detail(details, "cost", i, &value) && value.type == jbvString)
-			one->cost = (Slice) {value.val.string.val, value.val.string.len};
+		if (decision_get_detail(details, "cost", i, &value))
+			one->cost = document_text(&value);
 		if (decision_get_detail(details, "last_chosen", i, &value))
 			one->last_chosen = (int64) decision_double_of(&value);
 	}

@@ -63,20 +63,21 @@ rule_emit_is_texts(const JsonbValue *value)
 static bool
 rule_emit_member_is(const JsonbValue *value, EmitMember kind)
 {
+	Slice		text = document_text(value);
+
 	/*
 	 * what a path finds is checked when the request that is made from it is
 	 * admitted
 	 */
-	if (value->type == jbvString && value->val.string.len > 0 && value->val.string.val[0] == '$' &&
-		kind != EMIT_FLAG)
+	if (text.len > 0 && text.s[0] == '$' && kind != EMIT_FLAG)
 		return true;
 	switch (kind)
 	{
 		case EMIT_PATH:
 		case EMIT_RECIPIENT:
-			return value->type == jbvString;
+			return slice_present(text);
 		case EMIT_TEXT:
-			return value->type == jbvString && value->val.string.len > 0;
+			return text.len > 0;
 		case EMIT_FLAG:
 			return value->type == jbvBool;
 		case EMIT_TEXTS:
@@ -128,7 +129,7 @@ static void
 rule_check_emit_member(Slice key, JsonbValue *value, ProblemList *faults)
 {
 	char	   *path = problem_path("/emit", key.s, key.len);
-	Slice		text = {value->val.string.val, value->val.string.len};
+	Slice		text = document_text(value);
 	DocumentPath each;
 
 	for (int i = 0; i < lengthof(emit_members); i++)

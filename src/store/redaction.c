@@ -160,7 +160,7 @@ redaction_put_fields(DocumentBuilder *b, Jsonb *document)
 	(void) JsonbIteratorNext(&it, &key, true);
 	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
 	{
-		Slice		name = {key.val.string.val, key.val.string.len};
+		Slice		name = document_text(&key);
 
 		(void) JsonbIteratorNext(&it, &value, true);
 		if (!redaction_is_kept_field(name))
