@@ -159,7 +159,7 @@ a2a_method_of_type(const Json *envelope)
 
 	if (!slice_present(type) || !slice_starts(type, SLICE_OF(A2A_METHOD_TYPE)))
 		return NULL;
-	method = a2a_method_named((Slice) {type.s + prefix, type.len - prefix});
+	method = a2a_method_named(slice_after(type, prefix));
 	return method != NULL && method->form == A2A_METHOD ? method : NULL;
 }
 

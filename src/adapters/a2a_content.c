@@ -478,7 +478,7 @@ a2a_skill_of(const Json *envelope)
 		if (!slice_present(entry) || !slice_starts(entry, SLICE_OF(SKILL_PREFIX)))
 			continue;
 		identifier_split_version(entry, &entry, &range);
-		return (Slice) {entry.s + prefix, entry.len - prefix};
+		return slice_after(entry, prefix);
 	}
 	return SLICE_NONE;
 }

@@ -240,7 +240,7 @@ a2a_write_configuration(const Adapter *self, const Json *envelope, Json *params)
 		Slice		entry = json_get_text(prefers->items[i], "");
 
 		if (slice_present(entry) && slice_starts(entry, SLICE_OF(MODE_PREFIX)))
-			json_add(modes, json_of_text((Slice) {entry.s + prefix, entry.len - prefix}));
+			json_add(modes, json_of_text(slice_after(entry, prefix)));
 	}
 	if (modes->n > 0)
 		json_put(configuration, MODES, modes);

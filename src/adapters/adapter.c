@@ -328,7 +328,7 @@ adapter_agent_name(Slice agent_id)
 
 	if (!slice_starts(agent_id, SLICE_OF(AGENT_PREFIX)))
 		return agent_id;
-	return (Slice) {agent_id.s + prefix, agent_id.len - prefix};
+	return slice_after(agent_id, prefix);
 }
 
 Slice

@@ -221,7 +221,7 @@ card_unprefixed(Slice id, const char *prefix)
 
 	if (!slice_present(id) || !slice_starts(id, slice_of_cstring(prefix)))
 		return SLICE_NONE;
-	return (Slice) {id.s + len, id.len - len};
+	return slice_after(id, len);
 }
 
 Json *

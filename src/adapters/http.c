@@ -78,7 +78,7 @@ http_event_of_request(const Adapter *self, const Json *raw, Json *names)
 		attribute = http_attribute(headers->items[i]);
 		if (attribute == NULL)
 			adapter_fault(self, json_path("/headers", headers->keys[i]), "WRONG_FORMAT", "its percent-encoded bytes are not valid UTF-8");
-		attribute_name = (Slice) {name.s + 3, name.len - 3};
+		attribute_name = slice_after(name, 3);
 		http_check_header(self, headers->keys[i], attribute, json_member(event, attribute_name));
 		json_put_member(event, attribute_name, attribute);
 		if (!slice_equal(headers->keys[i], name))
@@ -130,7 +130,7 @@ http_split_source(Slice source, Slice *run, Slice *agent)
 
 	if (!slice_present(source) || !slice_starts(source, SLICE_OF(SOURCE_PREFIX)))
 		return false;
-	rest = (Slice) {source.s + strlen(SOURCE_PREFIX), source.len - (int) strlen(SOURCE_PREFIX)};
+	rest = slice_after(source, strlen(SOURCE_PREFIX));
 	slash = memchr(rest.s, '/', rest.len);
 	if (slash == NULL || slash == rest.s || slash == rest.s + rest.len - 1)
 		return false;
@@ -171,7 +171,7 @@ http_read_type(const Adapter *self, const Json *event)
 	Slice		name = adapter_require_word(self, event, "/type");
 	int			prefix = strlen(TYPE_PREFIX);
 	MessageType type = slice_starts(name, SLICE_OF(TYPE_PREFIX)) ?
-		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
+		message_type_parse(slice_after(name, prefix)) : MSG_UNKNOWN;
 	Json	   *envelope;
 
 	if (type != MSG_UNKNOWN && !message_type_is_internal(type))

@@ -50,7 +50,7 @@ langgraph_own_type(const Json *raw)
 	Slice		name = json_get_text(raw, "/name");
 	int			prefix = strlen(OWN_EVENT);
 	MessageType type = slice_present(name) && slice_starts(name, SLICE_OF(OWN_EVENT)) ?
-		message_type_parse((Slice) {name.s + prefix, name.len - prefix}) : MSG_UNKNOWN;
+		message_type_parse(slice_after(name, prefix)) : MSG_UNKNOWN;
 
 	/*
 	 * all other types either have events of their own, or a payload whose

@@ -72,7 +72,7 @@ langgraph_inner_task(Slice ns)
 {
 	int			task = langgraph_after_last(ns, ':');
 
-	return task > langgraph_after_last(ns, '|') && task < ns.len ? (Slice) {ns.s + task, ns.len - task} : SLICE_NONE;
+	return task > langgraph_after_last(ns, '|') && task < ns.len ? slice_after(ns, task) : SLICE_NONE;
 }
 
 /* The same for the node that contains the innermost one. */

@@ -32,7 +32,7 @@ map_slice(const char *format, Slice a)
 static Slice
 map_after(Slice text, Slice prefix)
 {
-	return (Slice) {text.s + prefix.len, text.len - prefix.len};
+	return slice_after(text, prefix.len);
 }
 
 /* ------------------------------------------------------------------- inbound */

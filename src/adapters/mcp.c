@@ -75,7 +75,7 @@ mcp_server(const Json *context)
 
 	if (slice_present(server) || !slice_present(agent) || agent.len <= prefix || !slice_starts(agent, SLICE_OF(AGENT_PREFIX)))
 		return server;
-	return (Slice) {agent.s + prefix, agent.len - prefix};
+	return slice_after(agent, prefix);
 }
 
 void
@@ -274,7 +274,8 @@ static Json *
 mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 {
 	Slice		name = adapter_require_word(self, raw, "/params/name");
-	Slice		skill = {name.s + strlen(MCP_SKILL_TOOL), name.len - (int) strlen(MCP_SKILL_TOOL)};
+	Slice		skill = slice_starts(name, SLICE_OF(MCP_SKILL_TOOL)) ? slice_after(name, strlen(MCP_SKILL_TOOL)) :
+		SLICE_NONE;
 	Json	   *envelope;
 
 	if (adapter_member(raw, "/params/inputResponses") != NULL)
@@ -283,7 +284,7 @@ mcp_read_call(const Adapter *self, const Json *raw, const Json *context)
 		envelope = mcp_read_send(self, raw, context);
 	else if (slice_is(name, MCP_CANCEL_TOOL))
 		envelope = mcp_read_cancel_tool(self, raw, context);
-	else if (slice_starts(name, SLICE_OF(MCP_SKILL_TOOL)) && mcp_is_tool_name(skill))
+	else if (slice_present(skill) && mcp_is_tool_name(skill))
 	{
 		envelope = mcp_read_skill(self, raw, skill);
 		if (adapter_member(context, "/task_id") == NULL)

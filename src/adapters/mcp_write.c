@@ -73,7 +73,7 @@ mcp_tool_on_server(Slice tool)
 		return SLICE_NONE;
 	while (at < tool.len && tool.s[at] != '/' && tool.s[at] != ':')
 		at++;
-	return at + 1 < tool.len ? (Slice) {tool.s + at + 1, tool.len - at - 1} : SLICE_NONE;
+	return at + 1 < tool.len ? slice_after(tool, at + 1) : SLICE_NONE;
 }
 
 /*
@@ -93,7 +93,7 @@ mcp_tool_name(const Json *envelope)
 		return name;
 	for (int i = 0; i < tool.len; i++)
 		if (tool.s[i] == ':' || tool.s[i] == '/')
-			name = (Slice) {tool.s + i + 1, tool.len - i - 1};
+			name = slice_after(tool, i + 1);
 	return name.len > 0 ? name : tool;
 }
 
@@ -132,7 +132,7 @@ mcp_skill_of(const Json *envelope)
 		if (!slice_starts(entry, SLICE_OF(MCP_SKILL_PREFIX)))
 			continue;
 		identifier_split_version(entry, &id, &range);
-		id = (Slice) {id.s + prefix, id.len - prefix};
+		id = slice_after(id, prefix);
 		if (mcp_is_tool_name(id))
 			return slice_of_cstring(psprintf(MCP_SKILL_TOOL "%.*s", id.len, id.s));
 	}
@@ -330,7 +330,7 @@ mcp_write_chat(const Adapter *self, const Json *envelope)
 		return mcp_write_repetition(self, envelope);
 	if (adapter_was_foreign(self, envelope) && slice_present(type) && type.len > prefix &&
 		slice_starts(type, SLICE_OF(MCP_METHOD_TYPE)) && !mcp_is_form(self, envelope, "send"))
-		return mcp_write_method(self, envelope, (Slice) {type.s + prefix, type.len - prefix},
+		return mcp_write_method(self, envelope, slice_after(type, prefix),
 								mcp_without_meta(json_get(envelope, "/payload")));
 	return mcp_write_send(self, envelope);
 }

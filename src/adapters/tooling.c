@@ -30,7 +30,7 @@ tooling_name(const Json *envelope)
 
 	if (!slice_present(tool) || !slice_starts(tool, SLICE_OF(TOOL_PREFIX)))
 		return tool;
-	return (Slice) {tool.s + prefix, tool.len - prefix};
+	return slice_after(tool, prefix);
 }
 
 static bool

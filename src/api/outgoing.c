@@ -128,7 +128,7 @@ outgoing_required_tool(const Json *request, Slice agent_id)
 		identifier_split_version(entry, &id, &range);
 		if (!slice_starts(id, SLICE_OF(OUTGOING_TOOL)))
 			continue;
-		id = (Slice) {id.s + strlen(OUTGOING_TOOL), id.len - strlen(OUTGOING_TOOL)};
+		id = slice_after(id, strlen(OUTGOING_TOOL));
 		if (json_member(tools, id) != NULL)
 			return id;
 	}

@@ -58,6 +58,13 @@ slice_starts(Slice a, Slice prefix)
 	return a.len >= prefix.len && memcmp(a.s, prefix.s, prefix.len) == 0;
 }
 
+/* Returns the text without its first n bytes. */
+static inline Slice
+slice_after(Slice a, int n)
+{
+	return (Slice) {a.s + n, a.len - n};
+}
+
 /*
  * Compares by bytes; a prefix comes before longer strings.  Suitable for
  * qsort.

@@ -93,7 +93,7 @@ uri_parse(Slice text)
 		parts.query = uri_cut(&text, uri_span(text, "#"));
 	}
 	if (text.len > 0)
-		parts.fragment = (Slice) {text.s + 1, text.len - 1};
+		parts.fragment = slice_after(text, 1);
 	return parts;
 }
 
@@ -106,7 +106,7 @@ uri_append_without_dots(StringInfo buf, Slice path)
 	while (path.len > 0)
 	{
 		bool		rooted = path.s[0] == '/';
-		Slice		rest = {path.s + rooted, path.len - rooted};
+		Slice		rest = slice_after(path, rooted);
 		Slice		segment = uri_cut(&rest, uri_span(rest, "/"));
 		bool		up = slice_equal(segment, SLICE_OF(".."));
 

@@ -60,12 +60,6 @@ format_digits(Slice text)
 	return n;
 }
 
-static Slice
-format_from(Slice text, int n)
-{
-	return (Slice) {text.s + n, text.len - n};
-}
-
 /* Does the text begin like the picture, in which 0 stands for any digit? */
 static bool
 format_looks_like(Slice text, const char *picture)
@@ -124,7 +118,7 @@ format_zone(Slice text, int *minutes)
 	if (text.len == 1)
 		return text.s[0] == 'Z' || text.s[0] == 'z';
 	if (text.len != 6 || (text.s[0] != '+' && text.s[0] != '-') ||
-		!format_looks_like(format_from(text, 1), "00:00") ||
+		!format_looks_like(slice_after(text, 1), "00:00") ||
 		TWO(text.s + 1) > 23 || TWO(text.s + 4) > 59)
 		return false;
 	*minutes = (TWO(text.s + 1) * 60 + TWO(text.s + 4)) * (text.s[0] == '+' ? 1 : -1);
@@ -145,14 +139,14 @@ format_time(Slice text)
 	hour = TWO(text.s);
 	minute = TWO(text.s + 3);
 	second = TWO(text.s + 6);
-	rest = format_from(text, 8);
+	rest = slice_after(text, 8);
 	if (rest.len > 0 && rest.s[0] == '.')
 	{
-		int			digits = format_digits(format_from(rest, 1));
+		int			digits = format_digits(slice_after(rest, 1));
 
 		if (digits == 0)
 			return false;
-		rest = format_from(rest, 1 + digits);
+		rest = slice_after(rest, 1 + digits);
 	}
 	if (!format_zone(rest, &offset) || hour > 23 || minute > 59 || second > 60)
 		return false;
@@ -164,7 +158,7 @@ static bool
 format_date_time(Slice text)
 {
 	return text.len > 11 && (text.s[10] == 'T' || text.s[10] == 't') &&
-		format_date((Slice) {text.s, 10}) && format_time(format_from(text, 11));
+		format_date((Slice) {text.s, 10}) && format_time(slice_after(text, 11));
 }
 
 /* Reads numbers with units, which must be in this order without a gap. */
@@ -182,7 +176,7 @@ format_amounts(Slice *text, const char *units, int *n)
 			(last != NULL && unit != last + 1))
 			return false;
 		last = unit;
-		*text = format_from(*text, digits + 1);
+		*text = slice_after(*text, digits + 1);
 	}
 	return true;
 }
@@ -197,13 +191,13 @@ format_duration(Slice text)
 
 	if (text.len < 3 || text.s[0] != 'P')
 		return false;
-	text = format_from(text, 1);
+	text = slice_after(text, 1);
 	weeks = text.s[text.len - 1] == 'W';
 	if (!format_amounts(&text, weeks ? "W" : "YMD", &days))
 		return false;
 	if (text.len > 0 && !weeks && text.s[0] == 'T')
 	{
-		text = format_from(text, 1);
+		text = slice_after(text, 1);
 		if (!format_amounts(&text, "HMS", &times) || times == 0)
 			return false;
 	}
@@ -251,10 +245,10 @@ format_ipv4(Slice text)
 		if (digits < 1 || digits > 3 || (digits > 1 && text.s[0] == '0') ||
 			strtol(slice_cstring((Slice) {text.s, digits}), NULL, 10) > 255)
 			return false;
-		text = format_from(text, digits);
+		text = slice_after(text, digits);
 		if (part < 3 && (text.len == 0 || text.s[0] != '.'))
 			return false;
-		text = format_from(text, part < 3);
+		text = slice_after(text, part < 3);
 	}
 	return text.len == 0;
 }
@@ -285,7 +279,7 @@ format_ipv6_groups(Slice text)
 			return groups;
 		if (text.s[n] != ':')
 			return -1;
-		text = format_from(text, n + 1);
+		text = slice_after(text, n + 1);
 	}
 }
 
@@ -301,7 +295,7 @@ format_ipv6(Slice text)
 	if (gap + 1 >= text.len)
 		return format_ipv6_groups(text) == 8;
 	before = format_ipv6_groups((Slice) {text.s, gap});
-	after = format_ipv6_groups(format_from(text, gap + 2));
+	after = format_ipv6_groups(slice_after(text, gap + 2));
 	/* an IPv4 address may only be at the end */
 	return before >= 0 && after >= 0 && before + after <= 7 &&
 		memchr(text.s, '.', gap) == NULL;
@@ -321,11 +315,11 @@ format_email(Slice text)
 	if (at <= 0)
 		return false;
 	local = (Slice) {text.s, at};
-	host = format_from(text, at + 1);
+	host = slice_after(text, at + 1);
 	if (host.len > 2 && host.s[0] == '[' && host.s[host.len - 1] == ']')
 	{
 		host = (Slice) {host.s + 1, host.len - 2};
-		if (!format_ipv4(host) && !(slice_starts(host, SLICE_OF("IPv6:")) && format_ipv6(format_from(host, 5))))
+		if (!format_ipv4(host) && !(slice_starts(host, SLICE_OF("IPv6:")) && format_ipv6(slice_after(host, 5))))
 			return false;
 	}
 	else if (!format_hostname(host))
@@ -354,7 +348,7 @@ format_ip_literal(Slice text)
 	while (n < text.len && isxdigit((unsigned char) text.s[n]))
 		n++;
 	return n > 1 && n + 1 < text.len && text.s[n] == '.' &&
-		format_consists_of(format_from(text, n + 1), "-._~:!$&'()*+,;=");
+		format_consists_of(slice_after(text, n + 1), "-._~:!$&'()*+,;=");
 }
 
 /* Checks a user, a host and a port, the first and the last of which may be missing. */
@@ -368,7 +362,7 @@ format_authority(Slice text)
 
 	if (at != NULL && !format_consists_of((Slice) {text.s, host - 1}, "-._~:!$&'()*+,;=%"))
 		return false;
-	text = format_from(text, host);
+	text = slice_after(text, host);
 	if (text.len > 0 && text.s[0] == '[')
 	{
 		end = memchr(text.s, ']', text.len);
@@ -384,8 +378,8 @@ format_authority(Slice text)
 		if (!format_consists_of((Slice) {text.s, end - text.s}, "-._~!$&'()*+,;=%"))
 			return false;
 	}
-	port = format_from(text, end - text.s);
-	return port.len == 0 || (port.s[0] == ':' && format_digits(format_from(port, 1)) == port.len - 1);
+	port = slice_after(text, end - text.s);
+	return port.len == 0 || (port.s[0] == ':' && format_digits(slice_after(port, 1)) == port.len - 1);
 }
 
 static bool
@@ -435,8 +429,8 @@ format_relative_json_pointer(Slice text)
 	int			digits = format_digits(text);
 
 	return digits > 0 && (digits == 1 || text.s[0] != '0') &&
-		(slice_equal(format_from(text, digits), SLICE_OF("#")) ||
-		 format_json_pointer(format_from(text, digits)));
+		(slice_equal(slice_after(text, digits), SLICE_OF("#")) ||
+		 format_json_pointer(slice_after(text, digits)));
 }
 
 bool

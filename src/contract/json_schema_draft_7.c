@@ -43,7 +43,7 @@ json_schema_read_named_by_id(const KeywordSight *at)
 	Slice		id = document_text(at->value);
 
 	if (json_schema_id_is_name(id))
-		json_schema_add_anchor(at, (Slice) {id.s + 1, id.len - 1}, false);
+		json_schema_add_anchor(at, slice_after(id, 1), false);
 }
 
 void

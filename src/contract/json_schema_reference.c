@@ -217,7 +217,7 @@ json_schema_point(SchemaCompiler *c, SchemaResource *resource, Slice pointer)
 	if (node != NULL)
 		return node;
 	return json_schema_read(c, around, &value,
-							slice_cstring((Slice) {beyond.s + 1, beyond.len - 1}), SLICE_NONE, -1);
+							slice_cstring(slice_after(beyond, 1)), SLICE_NONE, -1);
 }
 
 /*

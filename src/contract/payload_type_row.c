@@ -145,7 +145,7 @@ payload_type_row_of_ref(Slice ref, PayloadTypeRow *row)
 		return true;
 	if (!slice_starts(ref, SLICE_OF(REF_PREFIX)))
 		return false;
-	version = payload_type_split_ref((Slice) {ref.s + strlen(REF_PREFIX), ref.len - strlen(REF_PREFIX)},
+	version = payload_type_split_ref(slice_after(ref, strlen(REF_PREFIX)),
 									 &path);
 	name = slice_cstring(path);
 	for (i = 0; i < path.len; i++)
@@ -184,7 +184,7 @@ payload_type_uri(Slice name, int version)
 			*c = '/';
 	if (stem > 0)
 		return slice_of_cstring(psprintf(REF_PREFIX "%s@%s", path,
-										 slice_cstring((Slice) {name.s + stem + 2, name.len - stem - 2})));
+										 slice_cstring(slice_after(name, stem + 2))));
 	return slice_of_cstring(psprintf(REF_PREFIX "%s@%d", path, version));
 }
 

@@ -83,7 +83,7 @@ endpoint_url_rest(Slice url)
 
 	for (int i = 0; i < lengthof(schemes); i++)
 		if (slice_starts(url, schemes[i]))
-			return (Slice) {url.s + schemes[i].len, url.len - schemes[i].len};
+			return slice_after(url, schemes[i].len);
 	return SLICE_NONE;
 }
 

@@ -30,7 +30,7 @@ signing_decode_key(Slice secret, uint8 key[MOST_KEY_BYTES])
 	if (slice_starts(secret, SLICE_OF(SIGNING_PREFIX)) &&
 		memchr(secret.s + prefix, '-', secret.len - prefix) == NULL &&
 		memchr(secret.s + prefix, '_', secret.len - prefix) == NULL)
-		n = crypto_decode_base64((Slice) {secret.s + prefix, secret.len - prefix}, key, MOST_KEY_BYTES);
+		n = crypto_decode_base64(slice_after(secret, prefix), key, MOST_KEY_BYTES);
 	return n < LEAST_KEY_BYTES ? -1 : n;
 }
 
@@ -73,7 +73,7 @@ signing_take_one(Slice *secrets, Slice *one)
 
 	*one = (Slice) {secrets->s, n};
 	n = Min(n + 1, secrets->len);
-	*secrets = (Slice) {secrets->s + n, secrets->len - n};
+	*secrets = slice_after(*secrets, n);
 	return secrets->len > 0;
 }
 

@@ -91,10 +91,11 @@ host_ends_with_number(Slice name)
 static bool
 host_pattern_is_valid(Slice pattern)
 {
-	Slice		name = {pattern.s + 2, pattern.len - 2};
+	Slice		name;
 
 	if (!host_is_wildcard(pattern))
 		return host_is_valid(pattern);
+	name = slice_after(pattern, 2);
 	return host_is_name(name) && !host_ends_with_number(host_without_dot(name));
 }
 

@@ -155,7 +155,7 @@ identifier_split_version(Slice entry, Slice *id, Slice *range)
 	if (at <= 0)
 		return;
 	id->len = at;
-	*range = (Slice) {entry.s + at + 1, entry.len - at - 1};
+	*range = slice_after(entry, at + 1);
 }
 
 bool
