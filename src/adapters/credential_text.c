@@ -15,6 +15,7 @@
 
 #include "adapters/credential_part.h"
 
+#include "base/array.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
@@ -72,12 +73,7 @@ typedef struct CredentialSearch
 static void
 credential_cut(CredentialCuts *cuts, int from, int to)
 {
-	if (cuts->n == cuts->room)
-	{
-		cuts->room = Max(16, cuts->room * 2);
-		cuts->items = cuts->items == NULL ? palloc(sizeof(*cuts->items) * cuts->room) :
-			repalloc(cuts->items, sizeof(*cuts->items) * cuts->room);
-	}
+	array_make_room(cuts->items, cuts->n, cuts->room);
 	cuts->items[cuts->n].from = from;
 	cuts->items[cuts->n].to = to;
 	cuts->n++;

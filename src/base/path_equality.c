@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/document.h"
 #include "base/path.h"
 #include "miscadmin.h"
@@ -31,12 +32,7 @@ path_read_keys(JsonPathItem *item, SliceList *keys)
 		if (next.type != jpiKey)
 			return false;
 		key = jspGetString(&next, &len);
-		if (keys->n == room)
-		{
-			room = Max(4, room * 2);
-			keys->items = keys->items == NULL ? palloc(sizeof(Slice) * room) :
-				repalloc(keys->items, sizeof(Slice) * room);
-		}
+		array_make_room(keys->items, keys->n, room);
 		keys->items[keys->n++] = slice_copy((Slice) {key, len});
 		here = next;
 	}

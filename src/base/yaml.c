@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <yaml.h>
 
+#include "base/array.h"
 #include "base/document.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -237,12 +238,7 @@ yaml_take_key(YamlReader *reader, YamlLevel *level, Slice key)
 	for (i = 0; i < level->nkeys; i++)
 		if (slice_equal(level->keys[i], key))
 			return yaml_refuse(reader, "a key is there twice");
-	if (level->nkeys == level->room)
-	{
-		level->room = level->room == 0 ? 8 : 2 * level->room;
-		level->keys = level->keys == NULL ? palloc(level->room * sizeof(Slice)) :
-			repalloc(level->keys, level->room * sizeof(Slice));
-	}
+	array_make_room(level->keys, level->nkeys, level->room);
 	level->keys[level->nkeys] = slice_copy(key);
 	document_key(&reader->builder, level->keys[level->nkeys++]);
 	level->has_key = true;

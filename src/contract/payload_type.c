@@ -9,6 +9,7 @@
 
 #include "contract/payload_type.h"
 
+#include "base/array.h"
 #include "base/hash64.h"
 #include "base/order.h"
 #include "base/transaction.h"
@@ -208,8 +209,8 @@ static void
 payload_type_read_enforced(void)
 {
 	MemoryContext caller = MemoryContextSwitchTo(memory.context);
-	SliceList	list = {0, palloc(sizeof(Slice) * 16)};
-	int			room = 16;
+	SliceList	list = {0};
+	int			room = 0;
 	bool		last = false;	/* list.items[list.n] is the previous type, and
 								 * it is enforced */
 	RowScan		scan;
@@ -222,8 +223,7 @@ payload_type_read_enforced(void)
 
 		if (last && !slice_equal(list.items[list.n], name))
 			list.n++;
-		if (list.n + 1 >= room)
-			list.items = repalloc(list.items, sizeof(Slice) * (room *= 2));
+		array_make_room(list.items, list.n, room);
 		last = slice_equal(rows_text(&scan, Anum_payload_type_enforce), SLICE_OF("always"));
 		if (last)
 			list.items[list.n] = slice_copy(name);

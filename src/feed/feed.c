@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/order.h"
@@ -65,11 +66,7 @@ feed_add(FeedReader *reader, int64 seq)
 {
 	Feed	   *feed = reader->feed;
 
-	if (feed->n == reader->room)
-	{
-		reader->room *= 2;
-		feed->seqs = repalloc_huge(feed->seqs, sizeof(int64) * reader->room);
-	}
+	array_make_room(feed->seqs, feed->n, reader->room);
 	feed->seqs[feed->n++] = seq;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/number.h"
 #include "ledger/excuse.h"
 #include "ledger/leaf.h"
@@ -68,8 +69,7 @@ excuse_put_redacted(DocumentBuilder *b, const MerkleHash *was, const MerkleHash 
 static void
 excuse_add_pruned(Excuses *excuses, int64 first, int64 last)
 {
-	if (excuses->npruned == excuses->pruned_room)
-		excuses->pruned = repalloc_huge(excuses->pruned, sizeof(SeqRange) * (excuses->pruned_room *= 2));
+	array_make_room(excuses->pruned, excuses->npruned, excuses->pruned_room);
 	excuses->pruned[excuses->npruned++] = (SeqRange) {first, last + 1};
 }
 
@@ -114,9 +114,7 @@ excuse_read_redacted(Excuses *excuses, JsonbContainer *payload)
 		return;
 	redaction.was = slice_copy(document_get_text(payload, "leaf"));
 	redaction.is = slice_copy(document_get_text(payload, "redacted_leaf"));
-	if (excuses->nredacted == excuses->redacted_room)
-		excuses->redacted = repalloc_huge(excuses->redacted,
-										  sizeof(Redaction) * (excuses->redacted_room *= 2));
+	array_make_room(excuses->redacted, excuses->nredacted, excuses->redacted_room);
 	excuses->redacted[excuses->nredacted++] = redaction;
 }
 
@@ -187,8 +185,6 @@ excuse_read(void)
 	Excuses    *excuses = palloc0(sizeof(Excuses));
 	RowScan		scan;
 
-	excuses->pruned = palloc(sizeof(SeqRange) * (excuses->pruned_room = 64));
-	excuses->redacted = palloc(sizeof(Redaction) * (excuses->redacted_room = 64));
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_RUN_ID, ROWS_ACTIVE, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, SLICE_OF(AUDIT_RUN));
 	rows_start(&scan);

@@ -8,6 +8,7 @@
 #include "clutch.h"
 
 #include "access/xlog.h"
+#include "base/array.h"
 #include "base/guard.h"
 #include "ledger/checkpoint.h"
 #include "ledger/leaf.h"
@@ -50,8 +51,7 @@ seal_add(SealBatch *batch, const RowScan *scan, uint64 xid)
 {
 	SealEvent  *event;
 
-	if (batch->n == batch->room)
-		batch->events = repalloc_huge(batch->events, sizeof(SealEvent) * (batch->room *= 2));
+	array_make_room(batch->events, batch->n, batch->room);
 	event = &batch->events[batch->n++];
 	event->seq = rows_int8(scan, Anum_event_seq);
 	event->xid = xid;

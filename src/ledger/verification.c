@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "ledger/tree.h"
 #include "ledger/verification_part.h"
 #include "miscadmin.h"
@@ -105,9 +106,7 @@ verification_add_segments(VerificationScope *scope, const Checkpoint *checkpoint
 			last->to = range->to;
 		else
 		{
-			if (scope->n == scope->room)
-				scope->segments = repalloc_huge(scope->segments,
-												sizeof(VerificationSegment) * (scope->room *= 2));
+			array_make_room(scope->segments, scope->n, scope->room);
 			scope->segments[scope->n++] = (VerificationSegment) {range->from, range->to, leaf};
 		}
 		leaf += range->to - range->from;

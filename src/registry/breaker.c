@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/order.h"
 #include "base/rows.h"
@@ -238,8 +239,7 @@ breaker_keep(Roster *roster, Slice agent_id, const FailureCount *count, int *roo
 
 	if (ordinal < 0 || count->failures < clutch_breaker_failures)
 		return;
-	if (roster->nbreakers == *room)
-		roster->breakers = repalloc_huge(roster->breakers, sizeof(RosterBreaker) * (*room *= 2));
+	array_make_room(roster->breakers, roster->nbreakers, *room);
 	roster->breakers[roster->nbreakers++] =
 		(RosterBreaker) {ordinal, count->failures, count->last_failure};
 }
@@ -250,10 +250,10 @@ breaker_read_all(Roster *roster)
 {
 	Slice		agent_id = SLICE_NONE;
 	FailureCount count = {0};
-	int			room = 16;
+	int			room = 0;
 	RowScan		scan;
 
-	roster->breakers = palloc(sizeof(RosterBreaker) * room);
+	roster->breakers = NULL;
 	rows_begin(&scan, TABLE_AGENT_FAILURE, INDEX_AGENT_FAILURE, ROWS_LATEST, AccessShareLock);
 	rows_start(&scan);
 	while (rows_next(&scan))

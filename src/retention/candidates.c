@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/crypto.h"
 #include "base/hash64.h"
 #include "base/order.h"
@@ -110,8 +111,7 @@ candidates_add(Search *search, int64 seq)
 {
 	Candidates *found = search->found;
 
-	if (found->n == search->room)
-		found->seqs = repalloc_huge(found->seqs, sizeof(int64) * (search->room *= 2));
+	array_make_room(found->seqs, found->n, search->room);
 	found->seqs[found->n++] = seq;
 }
 

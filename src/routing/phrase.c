@@ -9,6 +9,7 @@
 
 #include "routing/phrase_part.h"
 
+#include "base/array.h"
 #include "miscadmin.h"
 
 /* ------------------------------------------------------------------- index */
@@ -181,12 +182,7 @@ phrase_note(PhraseLook *look, const IndexedPhrase *phrase)
 
 	if (index->found_in[phrase->owner] != index->looks)
 	{
-		if (look->n == look->room)
-		{
-			look->room = Max(16, look->room * 2);
-			look->found = look->found == NULL ? palloc(sizeof(PhraseFound) * look->room) :
-				repalloc_huge(look->found, sizeof(PhraseFound) * look->room);
-		}
+		array_make_room(look->found, look->n, look->room);
 		index->found_in[phrase->owner] = index->looks;
 		index->places[phrase->owner] = look->n;
 		look->found[look->n++] = (PhraseFound) {phrase->owner, 0};

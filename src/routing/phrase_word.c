@@ -9,6 +9,7 @@
 
 #include "routing/phrase_part.h"
 
+#include "base/array.h"
 #include "base/collation.h"
 #include "common/unicode_norm.h"
 #include "lib/stringinfo.h"
@@ -35,12 +36,7 @@ phrase_fold_begin(void)
 static void
 phrase_words_add(PhraseWords *words, uint64 hash, Slice text)
 {
-	if (words->n == words->room)
-	{
-		words->room = Max(64, words->room * 2);
-		words->items = words->items == NULL ? palloc(sizeof(PhraseWord) * words->room) :
-			repalloc_huge(words->items, sizeof(PhraseWord) * words->room);
-	}
+	array_make_room(words->items, words->n, words->room);
 	words->items[words->n++] = (PhraseWord) {hash, text};
 }
 

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/stale.h"
 #include "miscadmin.h"
 #include "protocol/problem.h"
@@ -67,10 +68,9 @@ rule_set_read_rows(RuleSet *set)
 {
 	ErrorContextCallback place = {.callback = rule_error_callback};
 	Slice		name = SLICE_NONE;
-	int			room = 64;
+	int			room = 0;
 	RowScan		scan;
 
-	set->rules = palloc(sizeof(Rule) * room);
 	place.arg = &name;
 	place.previous = error_context_stack;
 	error_context_stack = &place;
@@ -79,11 +79,7 @@ rule_set_read_rows(RuleSet *set)
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (set->n == room)
-		{
-			room *= 2;
-			set->rules = repalloc_huge(set->rules, sizeof(Rule) * room);
-		}
+		array_make_room(set->rules, set->n, room);
 		rule_set_read_row(set, &scan, &name);
 	}
 	rows_end(&scan);

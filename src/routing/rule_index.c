@@ -13,6 +13,7 @@
 #include "clutch.h"
 
 #include "routing/rule_part.h"
+#include "base/array.h"
 
 /* a text with which a rule compares a member */
 typedef struct RuleText
@@ -83,12 +84,7 @@ rule_index_member(RuleIndex *index, const SliceList *keys)
 static void
 rule_index_add_text(RuleMember *member, Slice text, int rule)
 {
-	if (member->n == member->room)
-	{
-		member->room = Max(8, member->room * 2);
-		member->texts = member->texts == NULL ? palloc(sizeof(RuleText) * member->room) :
-			repalloc_huge(member->texts, sizeof(RuleText) * member->room);
-	}
+	array_make_room(member->texts, member->n, member->room);
 	member->texts[member->n++] = (RuleText) {slice_hash(text), rule};
 }
 
@@ -142,12 +138,7 @@ rule_index_add(RuleIndex *index, RuleFinds *finds, int rule)
 	if (index->found_in[rule] == index->looks)
 		return;
 	index->found_in[rule] = index->looks;
-	if (finds->n == finds->room)
-	{
-		finds->room = Max(16, finds->room * 2);
-		finds->items = finds->items == NULL ? palloc(sizeof(PhraseFound) * finds->room) :
-			repalloc_huge(finds->items, sizeof(PhraseFound) * finds->room);
-	}
+	array_make_room(finds->items, finds->n, finds->room);
 	finds->items[finds->n++] = (PhraseFound) {rule, 0};
 }
 

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/column.h"
 #include "base/rows.h"
 #include "miscadmin.h"
@@ -120,19 +121,18 @@ spending_add_to_last(AgentSpending **agents, int *n, int *room, Slice agent_id, 
 		last->amount = amount_sum(&last->amount, &amount);
 		return;
 	}
-	if (*n == *room)
-		*agents = repalloc(*agents, sizeof(AgentSpending) * (*room *= 2));
+	array_make_room(*agents, *n, *room);
 	(*agents)[(*n)++] = (AgentSpending) {slice_copy(agent_id), amount_copy(amount)};
 }
 
 int
 spending_read(Slice run_id, AgentSpending **agents)
 {
-	int			room = 8;
+	int			room = 0;
 	int			n = 0;
 	RowScan		scan;
 
-	*agents = palloc(sizeof(AgentSpending) * room);
+	*agents = NULL;
 	rows_begin(&scan, TABLE_SPENDING, INDEX_SPENDING, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);

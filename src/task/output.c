@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/column.h"
 #include "base/document.h"
 #include "base/order.h"
@@ -60,8 +61,8 @@ output_insert(Slice task_id, Slice name, int64 seq)
 int64 *
 output_list(Slice task_id, int *n)
 {
-	int			room = 16;
-	int64	   *seqs = palloc(sizeof(int64) * room);
+	int			room = 0;
+	int64	   *seqs = NULL;
 	RowScan		scan;
 
 	*n = 0;
@@ -69,11 +70,7 @@ output_list(Slice task_id, int *n)
 	rows_start(&scan);
 	while (rows_next(&scan))
 	{
-		if (*n == room)
-		{
-			room *= 2;
-			seqs = repalloc(seqs, sizeof(int64) * room);
-		}
+		array_make_room(seqs, *n, room);
 		seqs[(*n)++] = rows_int8(&scan, Anum_step_seq);
 	}
 	rows_end(&scan);

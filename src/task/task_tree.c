@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "base/crypto.h"
 #include "base/rows.h"
 #include "miscadmin.h"
@@ -81,8 +82,8 @@ task_tree_read_node(const RowScan *scan, TaskNode *node)
 static TaskNode *
 task_tree_read_nodes(Slice run_id, int *n)
 {
-	int			room = 256;
-	TaskNode   *nodes = palloc(sizeof(TaskNode) * room);
+	int			room = 0;
+	TaskNode   *nodes = NULL;
 	RowScan		scan;
 
 	*n = 0;
@@ -92,11 +93,7 @@ task_tree_read_nodes(Slice run_id, int *n)
 	while (rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (*n == room)
-		{
-			room *= 2;
-			nodes = repalloc_huge(nodes, sizeof(TaskNode) * room);
-		}
+		array_make_room(nodes, *n, room);
 		task_tree_read_node(&scan, &nodes[(*n)++]);
 	}
 	rows_end(&scan);

@@ -7,6 +7,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "miscadmin.h"
 #include "protocol/place.h"
 #include "protocol/problem.h"
@@ -182,15 +183,13 @@ SliceList
 principal_agents_and_scopes(SliceList *scopes)
 {
 	SliceList	agents = {0, NULL};
-	int			room = 8;
+	int			room = 0;
 	RowScan		scan;
 
-	agents.items = palloc(sizeof(Slice) * room);
 	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
 	while (rows_next(&scan))
 	{
-		if (agents.n == room)
-			agents.items = repalloc(agents.items, sizeof(Slice) * (room *= 2));
+		array_make_room(agents.items, agents.n, room);
 		agents.items[agents.n++] = slice_copy(rows_text(&scan, Anum_principal_agent_id));
 		principal_add_names(scopes, rows_texts_copy(&scan, Anum_principal_scopes));
 	}

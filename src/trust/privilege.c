@@ -8,6 +8,7 @@
  */
 #include "clutch.h"
 
+#include "base/array.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "trust/privilege.h"
@@ -106,8 +107,7 @@ privilege_add_scopes(SliceList *list, int *room, SliceList scopes)
 
 	for (i = 0; i < scopes.n; i++)
 	{
-		if (list->n == *room)
-			list->items = repalloc(list->items, sizeof(Slice) * (*room *= 2));
+		array_make_room(list->items, list->n, *room);
 		list->items[list->n++] = scopes.items[i];
 	}
 }
@@ -115,8 +115,8 @@ privilege_add_scopes(SliceList *list, int *room, SliceList scopes)
 SliceList
 privilege_scopes(Oid role)
 {
-	int			room = 8;
-	SliceList	list = {0, palloc(sizeof(Slice) * room)};
+	int			room = 0;
+	SliceList	list = {0};
 	RowScan		scan;
 
 	privilege_begin(&scan, ROWS_ACTIVE);
