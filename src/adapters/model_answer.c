@@ -91,7 +91,7 @@ void
 model_join_texts(ModelAnswer *answer)
 {
 	Json	   *texts = json_new_array();
-	int		   *numbers = palloc(sizeof(int) * Max(answer->texts->n, 1));
+	int		   *numbers = palloc(sizeof(int) * answer->texts->n);
 
 	for (int i = 0; i < answer->texts->n; i++)
 		numbers[i] = i;

@@ -153,11 +153,11 @@ translation_compare_natives(const void *a, const void *b)
 void
 translation_rank(Translation *t, List *envelopes)
 {
-	TranslationNative *natives = palloc(sizeof(TranslationNative) * Max(list_length(envelopes), 1));
+	TranslationNative *natives = palloc(sizeof(TranslationNative) * list_length(envelopes));
 	int			n = 0;
 	ListCell   *lc;
 
-	t->ranks = palloc0(sizeof(int) * Max(list_length(envelopes), 1));
+	t->ranks = palloc0(sizeof(int) * list_length(envelopes));
 	foreach(lc, envelopes)
 	{
 		const Json *envelope = lfirst(lc);

@@ -320,7 +320,7 @@ clutch_agents_meeting(PG_FUNCTION_ARGS)
 	int			i = -1;
 
 	set = match_all(roster, match_requires(roster, &asked), asked.n);
-	ids.items = palloc(sizeof(Slice) * Max(agent_set_count(set), 1));
+	ids.items = palloc(sizeof(Slice) * agent_set_count(set));
 	while ((i = agent_set_next(set, i)) >= 0)
 		ids.items[ids.n++] = roster_agent(roster, i)->agent_id;
 	PG_RETURN_DATUM(column_of_texts(ids));

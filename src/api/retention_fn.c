@@ -121,7 +121,7 @@ clutch_import(PG_FUNCTION_ARGS)
 
 	argument_require(fcinfo, 0, "lines");
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-	lines = palloc(sizeof(Slice) * Max(n, 1));
+	lines = palloc(sizeof(Slice) * n);
 	for (i = 0; i < n; i++)
 		lines[i] = nulls[i] ? SLICE_OF("null") : slice_of_text(DatumGetTextPP(elements[i]));
 	caller = begin_as_owner("import a run");

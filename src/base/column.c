@@ -100,7 +100,7 @@ column_texts_of(Datum array)
 
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
 					  &elements, &nulls, &n);
-	list.items = palloc(sizeof(Slice) * Max(n, 1));
+	list.items = palloc(sizeof(Slice) * n);
 	for (i = 0; i < n; i++)
 	{
 		if (!nulls[i])
@@ -112,7 +112,7 @@ column_texts_of(Datum array)
 Datum
 column_of_texts(SliceList list)
 {
-	Datum	   *elements = palloc(sizeof(Datum) * Max(list.n, 1));
+	Datum	   *elements = palloc(sizeof(Datum) * list.n);
 	int			i;
 
 	for (i = 0; i < list.n; i++)
@@ -124,7 +124,7 @@ column_of_texts(SliceList list)
 Datum
 column_of_list(const List *list)
 {
-	SliceList	texts = {0, palloc(sizeof(Slice) * Max(list_length(list), 1))};
+	SliceList	texts = {0, palloc(sizeof(Slice) * list_length(list))};
 	ListCell   *cell;
 
 	foreach(cell, list)

@@ -129,7 +129,7 @@ rows_read_indexes(TableMemo *memo, Relation rel)
 											  ALLOCSET_SMALL_SIZES);
 	MemoryContextReset(memo->context);
 	old = MemoryContextSwitchTo(memo->context);
-	memo->indexes = palloc(sizeof(WriteIndex) * Max(list_length(relids), 1));
+	memo->indexes = palloc(sizeof(WriteIndex) * list_length(relids));
 	foreach(cell, relids)
 	{
 		WriteIndex *entry = &memo->indexes[memo->nindexes];

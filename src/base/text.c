@@ -116,7 +116,7 @@ slices_equal(SliceList a, SliceList b)
 SliceList
 slices_copy(SliceList list)
 {
-	SliceList	copy = {list.n, palloc(sizeof(Slice) * Max(list.n, 1))};
+	SliceList	copy = {list.n, palloc(sizeof(Slice) * list.n)};
 
 	for (int i = 0; i < list.n; i++)
 		copy.items[i] = slice_copy(list.items[i]);

@@ -76,7 +76,7 @@ static int
 json_schema_find_repeated(const JsonbContainer *array, const SchemaSight *sight, int *earlier)
 {
 	int			n = JsonContainerSize(array);
-	HashedItem *items = palloc(sizeof(HashedItem) * Max(n, 1));
+	HashedItem *items = palloc(sizeof(HashedItem) * n);
 	int			i;
 	int			j;
 

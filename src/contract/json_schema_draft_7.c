@@ -100,8 +100,8 @@ json_schema_read_dependencies(const KeywordSight *at)
 	if (object == NULL)
 		return;
 	check = json_schema_check(at);
-	check->names = palloc(sizeof(Slice) * Max(n, 1));
-	check->nodes = palloc0(sizeof(SchemaNode *) * Max(n, 1));
+	check->names = palloc(sizeof(Slice) * n);
+	check->nodes = palloc0(sizeof(SchemaNode *) * n);
 	check->n = n;
 	for (i = 0; i < n; i++)
 	{

@@ -108,8 +108,8 @@ json_schema_read_members(const KeywordSight *at, Slice **names, SchemaNode ***no
 	int			n = object != NULL ? JsonContainerSize(object) : 0;
 	int			i;
 
-	*names = palloc(sizeof(Slice) * Max(n, 1));
-	*nodes = palloc0(sizeof(SchemaNode *) * Max(n, 1));
+	*names = palloc(sizeof(Slice) * n);
+	*nodes = palloc0(sizeof(SchemaNode *) * n);
 	for (i = 0; i < n; i++)
 	{
 		JsonbValue	value;
@@ -137,7 +137,7 @@ json_schema_read_patterns(const KeywordSight *at)
 	int			i;
 
 	check->npatterns = json_schema_read_members(at, &names, &check->pattern_nodes);
-	check->patterns = palloc0(sizeof(Pattern *) * Max(check->npatterns, 1));
+	check->patterns = palloc0(sizeof(Pattern *) * check->npatterns);
 	for (i = 0; i < check->npatterns; i++)
 		check->patterns[i] = json_schema_read_regex(at, names[i]);
 }
@@ -367,7 +367,7 @@ json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node, JsonbContainer *o
 	if (json_schema_exceeds(c, node, NULL, c->keywords, clutch_max_schema_keywords,
 							"clutch.max_schema_keywords"))
 		return;
-	node->checks = palloc0(sizeof(SchemaCheck) * Max(n, 1));
+	node->checks = palloc0(sizeof(SchemaCheck) * n);
 	for (i = 0; i < n && !c->stopped; i++)
 	{
 		JsonbValue	value;

@@ -190,7 +190,7 @@ json_schema_run_branch(const SchemaNode *node, const SchemaSight *sight)
 	if (sight->evaluated != NULL)
 	{
 		json_schema_count(sight->run, n / 16);
-		branch.evaluated = palloc0(Max(n, 1));
+		branch.evaluated = palloc0(n);
 	}
 	valid = json_schema_run(node, &branch);
 	if (sight->evaluated == NULL)
@@ -351,7 +351,7 @@ json_schema_run_collecting(const SchemaNode *node, const SchemaSight *outer)
 	int			i;
 
 	json_schema_count(outer->run, n / 16);
-	sight.evaluated = palloc0(Max(n, 1));
+	sight.evaluated = palloc0(n);
 	valid = json_schema_run_checks(node, &sight);
 	for (i = 0; i < n && outer->evaluated != NULL; i++)
 		outer->evaluated[i] |= sight.evaluated[i];

@@ -30,7 +30,7 @@ json_schema_names(const JsonbValue *value, SliceList *names)
 		return false;
 	array = value->val.binary.data;
 	names->n = JsonContainerSize(array);
-	names->items = palloc(sizeof(Slice) * Max(names->n, 1));
+	names->items = palloc(sizeof(Slice) * names->n);
 	for (i = 0; i < names->n; i++)
 	{
 		JsonbValue	element;
@@ -113,7 +113,7 @@ json_schema_read_enum(const KeywordSight *at)
 		return;
 	check = json_schema_check(at);
 	check->n = JsonContainerSize(array);
-	check->values = palloc(sizeof(JsonbValue) * Max(check->n, 1));
+	check->values = palloc(sizeof(JsonbValue) * check->n);
 	for (i = 0; i < check->n; i++)
 		value_at(array, i, &check->values[i]);
 }
@@ -258,8 +258,8 @@ json_schema_read_dependent_required(const KeywordSight *at)
 		return;
 	check = json_schema_check(at);
 	check->n = JsonContainerSize(object);
-	check->names = palloc(sizeof(Slice) * Max(check->n, 1));
-	check->lists = palloc(sizeof(SliceList) * Max(check->n, 1));
+	check->names = palloc(sizeof(Slice) * check->n);
+	check->lists = palloc(sizeof(SliceList) * check->n);
 	for (i = 0; i < check->n; i++)
 	{
 		JsonbValue	value;

@@ -209,7 +209,7 @@ workflow_check_after(const StepWalk *walk, const WorkflowStep *step, const Docum
 void
 workflow_check(const Workflow *workflow, ProblemList *list)
 {
-	StepWalk	walk = {workflow, text_map_make(), palloc0(Max(workflow->nsteps, 1) * sizeof(StepState))};
+	StepWalk	walk = {workflow, text_map_make(), palloc0(workflow->nsteps * sizeof(StepState))};
 	DocumentPlace steps = {NULL, workflow_names[WORKFLOW_STEPS]};
 	DocumentPlace element = {&steps, SLICE_NONE};
 	int			i;
@@ -269,7 +269,7 @@ workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
 	if (steps == NULL)
 		return;
 	workflow->nsteps = JsonContainerSize(steps);
-	workflow->steps = palloc(Max(workflow->nsteps, 1) * sizeof(WorkflowStep));
+	workflow->steps = palloc(workflow->nsteps * sizeof(WorkflowStep));
 	if (workflow->nsteps == 0)
 		place_fault(&place, list, "EMPTY", "is empty; a workflow has at least one step.");
 	for (; element.index < workflow->nsteps; element.index++)

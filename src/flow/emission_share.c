@@ -38,7 +38,7 @@ emission_share_read(JsonbContainer *payload, SharedChild **children)
 	JsonbContainer *array = document_get_container(payload, "children");
 	int			n = array != NULL && JsonContainerIsArray(array) ? JsonContainerSize(array) : 0;
 
-	*children = palloc(sizeof(SharedChild) * Max(n, 1));
+	*children = palloc(sizeof(SharedChild) * n);
 	for (int i = 0; i < n; i++)
 	{
 		JsonbValue *child = getIthJsonbValueFromContainer(array, i);

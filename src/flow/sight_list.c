@@ -79,7 +79,7 @@ sight_hold_list(Sight *sight, RunList *list)
 static TransactionId *
 sight_copy_xids(const TransactionId *xids, int n)
 {
-	TransactionId *copy = palloc(sizeof(TransactionId) * Max(n, 1));
+	TransactionId *copy = palloc(sizeof(TransactionId) * n);
 
 	if (n > 0)
 		memcpy(copy, xids, sizeof(TransactionId) * n);

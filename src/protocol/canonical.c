@@ -233,7 +233,7 @@ canonical_append_object(CanonicalWalk *walk, const JsonbContainer *object,
 						const DocumentPlace *place, const char *const *without)
 {
 	int			n = JsonContainerSize(object);
-	CanonicalKey *keys = palloc(sizeof(CanonicalKey) * Max(n, 1));
+	CanonicalKey *keys = palloc(sizeof(CanonicalKey) * n);
 	Slice		left_out = without != NULL ? slice_of_cstring(without[0]) : SLICE_NONE;
 	bool		first = true;
 	int			i;

@@ -70,12 +70,12 @@ waiting_queues_open(Queues *all, uint64 purpose, const int64 *kinds, int n, cons
 	all->purpose = purpose;
 	all->sees_locks = false;
 	all->rows = look != NULL && look->asks ? MOST_LEFT_OUT_IF_ASKED : MOST_LEFT_OUT;
-	all->left_out = palloc0(sizeof(LeftOut) * (look != NULL ? 1 : Max(n, 1)));
+	all->left_out = palloc0(sizeof(LeftOut) * (look != NULL ? 1 : n));
 	if (look != NULL)
 		all->left_out->agent_id = look->agent_id;
 	all->n = n;
-	all->queues = palloc0(sizeof(Queue) * Max(n, 1));
-	all->places = palloc0(sizeof(QueuePlace) * Max(n, 1));
+	all->queues = palloc0(sizeof(Queue) * n);
+	all->places = palloc0(sizeof(QueuePlace) * n);
 	rows_begin(&all->scan, TABLE_WAITING, INDEX_WAITING, ROWS_DIRTY, RowExclusiveLock);
 	for (i = 0; i < n; i++)
 	{

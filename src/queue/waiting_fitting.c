@@ -144,7 +144,7 @@ static void
 waiting_fitting_look_for_new(FittingKinds *list, Slice agent_id)
 {
 	int			n = list->n;
-	SeenKind   *before = palloc(sizeof(SeenKind) * Max(n, 1));
+	SeenKind   *before = palloc(sizeof(SeenKind) * n);
 
 	if (n > 0)
 		memcpy(before, list->kinds, sizeof(SeenKind) * n);
@@ -199,7 +199,7 @@ waiting_fitting_get(Slice agent_id, int factor)
 int64 *
 waiting_fitting_copy(const FittingKinds *list, int *n)
 {
-	int64	   *kinds = palloc(sizeof(int64) * Max(list->n, 1));
+	int64	   *kinds = palloc(sizeof(int64) * list->n);
 	int			i;
 
 	*n = 0;

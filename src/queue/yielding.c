@@ -62,7 +62,7 @@ yielding_list(const Choice *choice, int priority, int most, Yielding **list)
 	if (priority == LEVEL_BATCH || choice->rejected[REJECTED_CONCURRENCY].count == 0)
 		return 0;
 	agents = candidate_list_full(choice, MOST_AGENTS, &ordinals, &scores);
-	*list = palloc(sizeof(Yielding) * Max(agents, 1));
+	*list = palloc(sizeof(Yielding) * agents);
 	for (i = 0; i < agents && n < most; i++)
 	{
 		Yielding   *found = &(*list)[n];

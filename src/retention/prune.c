@@ -115,7 +115,7 @@ typedef struct Pruning
 static int64 *
 prune_list_seqs(const Pruning *pruning, List *units, int *n)
 {
-	int64	   *seqs = palloc(sizeof(int64) * Max(pruning->found->n, 1));
+	int64	   *seqs = palloc(sizeof(int64) * pruning->found->n);
 	ListCell   *cell;
 
 	*n = 0;

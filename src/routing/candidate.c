@@ -325,15 +325,15 @@ candidate_list_full(const Choice *choice, int most, int **ordinals, double **sco
 	int			i = -1;
 
 	agent_set_minus(full, choice->left[REJECTED_CONCURRENCY]);
-	agents = palloc(sizeof(FullAgent) * Max(agent_set_count(full), 1));
+	agents = palloc(sizeof(FullAgent) * agent_set_count(full));
 	score_begin(&scorer, &choice->requirement, choice->roster);
 	while ((i = agent_set_next(full, i)) >= 0)
 		agents[n++] = (FullAgent) {i, score_of(&scorer, i)};
 	if (scorer.asked > 0)
 		qsort(agents, n, sizeof(FullAgent), candidate_compare_full);
 	n = Min(n, most);
-	*ordinals = palloc(sizeof(int) * Max(n, 1));
-	*scores = palloc(sizeof(double) * Max(n, 1));
+	*ordinals = palloc(sizeof(int) * n);
+	*scores = palloc(sizeof(double) * n);
 	for (i = 0; i < n; i++)
 	{
 		(*ordinals)[i] = agents[i].ordinal;

@@ -406,7 +406,7 @@ decision_candidates(JsonbContainer *payload, DecisionCandidate **candidates)
 	int			n = ids != NULL && JsonContainerIsArray(ids) ? JsonContainerSize(ids) : 0;
 	int			i;
 
-	*candidates = palloc0(Max(n, 1) * sizeof(DecisionCandidate));
+	*candidates = palloc0(n * sizeof(DecisionCandidate));
 	for (i = 0; i < n; i++)
 	{
 		DecisionCandidate *one = &(*candidates)[i];

@@ -28,7 +28,7 @@ match_version_meets(Slice offered, Slice asked)
 static bool *
 match_judge_versions(const RosterWord *capability, Slice range)
 {
-	bool	   *met = palloc(Max(capability->nversions, 1) * sizeof(bool));
+	bool	   *met = palloc(capability->nversions * sizeof(bool));
 	const RosterWord *version;
 
 	for (version = capability->versions; version != NULL; version = version->next_version)
@@ -67,7 +67,7 @@ match_look_up(const Roster *roster, Slice entry, Need *need)
 Need *
 match_requires(const Roster *roster, const SliceList *list)
 {
-	Need	   *needs = palloc(Max(list->n, 1) * sizeof(Need));
+	Need	   *needs = palloc(list->n * sizeof(Need));
 	int			i;
 
 	for (i = 0; i < list->n; i++)
@@ -107,7 +107,7 @@ match_look_up_preference(const Roster *roster, Slice entry, Need *need)
 Need *
 match_prefers(const Roster *roster, const SliceList *list)
 {
-	Need	   *needs = palloc(Max(list->n, 1) * sizeof(Need));
+	Need	   *needs = palloc(list->n * sizeof(Need));
 	int			i;
 
 	for (i = 0; i < list->n; i++)

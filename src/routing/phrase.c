@@ -153,9 +153,9 @@ phrase_index_make(const Phrase *phrases, int n, int nowners)
 	PhraseIndex *index = palloc0(sizeof(PhraseIndex));
 
 	phrase_fold_begin();
-	index->phrases = palloc(sizeof(IndexedPhrase) * Max(n, 1));
-	index->found_in = palloc0(sizeof(uint64) * Max(nowners, 1));
-	index->places = palloc(sizeof(int) * Max(nowners, 1));
+	index->phrases = palloc(sizeof(IndexedPhrase) * n);
+	index->found_in = palloc0(sizeof(uint64) * nowners);
+	index->places = palloc(sizeof(int) * nowners);
 	phrase_make_slots(index, 64);
 	phrase_index_fill(index, phrases, n);
 	for (int i = 0; i < index->n; i++)

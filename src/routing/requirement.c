@@ -61,8 +61,8 @@ requirement_of(const Envelope *envelope, Slice scope, Requirement *requirement)
 	requirement->has_after = envelope->orders.after.n > 0;
 	requirement->run_id = envelope->run_id;
 	requirement->priority = -1;
-	requirement->named.items = palloc(Max(to->n, 1) * sizeof(Slice));
-	requirement->groups.items = palloc(Max(to->n, 1) * sizeof(Slice));
+	requirement->named.items = palloc(to->n * sizeof(Slice));
+	requirement->groups.items = palloc(to->n * sizeof(Slice));
 	for (i = 0; i < to->n; i++)
 	{
 		if (slice_is(to->items[i], clutch_orchestrator))

@@ -193,7 +193,7 @@ rule_list_matches(const RuleSet *set, const Envelope *envelope, Slice scope, Rul
 	int			n = 0;
 
 	rule_index_find(set, envelope, &finds);
-	*matches = list = palloc(sizeof(RuleMatch) * Max(finds.n, 1));
+	*matches = list = palloc(sizeof(RuleMatch) * finds.n);
 	for (int i = 0; i < finds.n; i++)
 	{
 		const Rule *rule = &set->rules[finds.items[i].owner];

@@ -234,8 +234,8 @@ rule_list_recipients(const Envelope *envelope, Slice scope, SliceList *found_by)
 	RuleMatch  *matches;
 	int			n = set == NULL ? 0 : rule_list_matches(set, envelope, scope, &matches);
 
-	list.items = palloc(sizeof(Slice) * Max(n, 1));
-	found_by->items = palloc(sizeof(Slice) * Max(n, 1));
+	list.items = palloc(sizeof(Slice) * n);
+	found_by->items = palloc(sizeof(Slice) * n);
 	for (int i = 0; i < n; i++)
 	{
 		const Rule *rule = matches[i].rule;

@@ -55,7 +55,7 @@ rule_index_phrases(const RuleSet *set)
 
 	for (int i = 0; i < set->n; i++)
 		n += set->rules[i].phrases.n;
-	phrases = palloc(sizeof(Phrase) * Max(n, 1));
+	phrases = palloc(sizeof(Phrase) * n);
 	n = 0;
 	for (int i = 0; i < set->n; i++)
 		for (int p = 0; p < set->rules[i].phrases.n; p++)
@@ -105,8 +105,8 @@ rule_index_make(const RuleSet *set)
 	RuleIndex  *index = palloc0(sizeof(RuleIndex));
 
 	index->phrases = rule_index_phrases(set);
-	index->others = palloc(sizeof(int) * Max(set->n, 1));
-	index->found_in = palloc0(sizeof(uint64) * Max(set->n, 1));
+	index->others = palloc(sizeof(int) * set->n);
+	index->found_in = palloc0(sizeof(uint64) * set->n);
 	for (int i = 0; i < set->n; i++)
 	{
 		List	   *equalities;

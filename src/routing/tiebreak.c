@@ -130,7 +130,7 @@ tiebreak_end(Ranking *ranking, Choice *choice)
 
 	choice->ncandidates = ranking->n;
 	choice->candidates = MemoryContextAllocHuge(CurrentMemoryContext,
-												Max(ranking->n, 1) * sizeof(Candidate));
+												ranking->n * sizeof(Candidate));
 	for (i = 0; i < ranking->n; i++)
 		choice->candidates[i] = *ranking->best[i];
 }

@@ -161,7 +161,7 @@ task_tree_of_run(Slice run_id, int *n)
 	int			count;
 	TaskNode   *nodes = task_tree_read_nodes(run_id, &count);
 	TaskNode  **ordered = MemoryContextAllocHuge(CurrentMemoryContext,
-												 sizeof(TaskNode *) * Max(count, 1));
+												 sizeof(TaskNode *) * count);
 	TaskNode   *node;
 
 	qsort(nodes, count, sizeof(TaskNode), task_tree_compare_requests);

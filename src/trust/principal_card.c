@@ -70,7 +70,7 @@ principal_require_granted(SliceList asked, SliceList list, const char *path, con
 static SliceList
 principal_granted_hosts(SliceList capabilities)
 {
-	SliceList	hosts = {0, palloc(Max(capabilities.n, 1) * sizeof(Slice))};
+	SliceList	hosts = {0, palloc(capabilities.n * sizeof(Slice))};
 	int			i;
 
 	for (i = 0; i < capabilities.n; i++)
