@@ -18,6 +18,7 @@
 #include "flow/lift.h"
 #include "flow/move.h"
 #include "flow/requeue.h"
+#include "miscadmin.h"
 #include "protocol/identifier.h"
 #include "settings.h"
 
@@ -176,10 +177,12 @@ requeue_message(Task *task, int64 message_seq, Slice message_id)
 }
 
 static bool
-requeue_key_is_used(const Task *task, Slice key)
+requeue_key_is_used(const Task *task, Slice key, TextMap *heard)
 {
 	RowScan		scan;
 
+	if (heard != NULL)
+		return text_map_get(heard, key) != NULL;
 	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_IDEMPOTENCY_KEY, ROWS_LATEST, AccessShareLock);
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, key);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, task->run_id);
@@ -187,11 +190,36 @@ requeue_key_is_used(const Task *task, Slice key)
 	return rows_look(&scan, NULL);
 }
 
-bool
-requeue_was_messaged(const Task *task, Slice message_id)
+/*
+ * The keys are those of events of the task, so one pass over these finds all of
+ * them, while each look for a key descends the index of the whole log.
+ */
+TextMap *
+requeue_list_heard(const Task *task)
 {
-	return requeue_key_is_used(task, requeue_message_key(task, message_id)) ||
-		requeue_key_is_used(task, requeue_former_message_key(task, message_id));
+	TextMap    *heard = text_map_make();
+	RowScan		scan;
+
+	rows_begin(&scan, TABLE_EVENTS, INDEX_EVENTS_TASK_ID, ROWS_LATEST, AccessShareLock);
+	rows_key_text(&scan, 1, BTEqualStrategyNumber, task->task_id);
+	rows_start(&scan);
+	while (rows_next(&scan))
+	{
+		Slice		key = rows_text(&scan, Anum_event_idempotency_key);
+
+		CHECK_FOR_INTERRUPTS();
+		if (slice_starts(key, SLICE_OF("woken:")) && slice_is(rows_text(&scan, Anum_event_from_agent), clutch_orchestrator))
+			*text_map_place(heard, slice_copy(key)) = heard;
+	}
+	rows_end(&scan);
+	return heard;
+}
+
+bool
+requeue_was_messaged(const Task *task, Slice message_id, TextMap *heard)
+{
+	return requeue_key_is_used(task, requeue_message_key(task, message_id), heard) ||
+		requeue_key_is_used(task, requeue_former_message_key(task, message_id), heard);
 }
 
 /* ------------------------------------------------------------------ reviving */

@@ -14,6 +14,7 @@
 #ifndef CLUTCH_REQUEUE_H
 #define CLUTCH_REQUEUE_H
 
+#include "base/text_map.h"
 #include "store/event.h"
 #include "task/task.h"
 
@@ -38,13 +39,15 @@ extern void requeue_resume(Task *task, int64 answer_seq, Slice answer_id);
 /*
  * What it was suspended for has happened (suspended): the time, its children,
  * or a message.  A message wakes it only once in its life;
- * requeue_was_messaged tells whether it has.
+ * requeue_was_messaged tells whether it has.  To ask this about many messages,
+ * pass it what requeue_list_heard returns, and otherwise NULL.
  */
 struct ChildCount;
 extern void requeue_wake(Task *task);
 extern void requeue_join(Task *task, const struct ChildCount *count, bool met);
 extern void requeue_message(Task *task, int64 message_seq, Slice message_id);
-extern bool requeue_was_messaged(const Task *task, Slice message_id);
+extern TextMap *requeue_list_heard(const Task *task);
+extern bool requeue_was_messaged(const Task *task, Slice message_id, TextMap *heard);
 
 /* It is retried by hand (failed, cancelled or timed_out). */
 extern Receipt requeue_revive(Task *task, Slice by_agent);

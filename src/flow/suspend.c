@@ -235,6 +235,8 @@ typedef struct MessageFound
 	int64		seq;			/* of the first message that matches, or 0 */
 	Slice		id;
 	bool		in_doubt;		/* one that matches is not committed yet */
+	TextMap    *heard;			/* those that have woken the task before; NULL if
+								 * only one message is looked at */
 } MessageFound;
 
 /*
@@ -273,9 +275,10 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 		slice_equal(rows_text(scan, Anum_event_from_agent), task->agent_id) ||
 		!slice_equal(rows_text(scan, Anum_event_run_id), task->run_id) ||
 		!filter_fits_columns(filter, scan) ||
+		(found->heard != NULL && requeue_was_messaged(task, rows_text(scan, Anum_event_id), found->heard)) ||
 		!suspend_may_hear(task, scan) ||
 		!filter_fits_path(filter, scan) ||
-		requeue_was_messaged(task, rows_text(scan, Anum_event_id)))
+		(found->heard == NULL && requeue_was_messaged(task, rows_text(scan, Anum_event_id), NULL)))
 		return;
 	if (TransactionIdIsValid(rows_in_doubt(scan)))
 	{
@@ -294,7 +297,7 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 static MessageFound
 suspend_look(const Task *task, const Filter *filter, int64 seq)
 {
-	MessageFound found = {0};
+	MessageFound found = {.heard = seq == 0 ? requeue_list_heard(task) : NULL};
 	MemoryContext each = AllocSetContextCreate(CurrentMemoryContext, "clutch awaited message",
 											   ALLOCSET_DEFAULT_SIZES);
 	RowScan		scan;

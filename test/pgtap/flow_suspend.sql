@@ -1,6 +1,6 @@
 -- A task waits without a slot: for its children, a time, or a message.
 \ir ../fixtures/tap.sql
-SELECT plan(88);
+SELECT plan(90);
 SET clutch.notify = off;
 SET clutch.default_deadline = 0;
 SET timezone = 'UTC';
@@ -174,13 +174,38 @@ SELECT pg_temp.awaits('m', '{}'), pg_temp.said('victim') \g /dev/null
 SELECT is(pg_temp.answered(), 'm 11 messaged {"text": "victim"}', 'and so does the other one');
 -- 0.2.0 has noted in another way by which message a task was woken
 CREATE FUNCTION pg_temp.unsigned_hash(t text) RETURNS numeric LANGUAGE sql AS $$ SELECT mod(hashtextextended(t COLLATE "C", 0) + 18446744073709551616::numeric, 18446744073709551616) $$;
-SELECT clutch.send(clutch.envelope('chat.system', 'agent:orchestrator', '{agent:ui}', run_id => 'run:1', thread_id => 'thread:1',
+SELECT clutch.send(clutch.envelope('chat.system', 'agent:orchestrator', '{agent:ui}', run_id => 'run:1', thread_id => 'thread:1', task_id => 'm',
 	idempotency_key => format('woken:%s:%s', pg_temp.unsigned_hash('m'), pg_temp.unsigned_hash('msg_former')))) \g /dev/null
 SELECT pg_temp.awaits('m', '{"type": "chat.message"}'), pg_temp.said('former') \g /dev/null
 SELECT is(pg_temp.answered(), 'nothing', 'it is not woken by that message again');
 SELECT pg_temp.said('newer') \g /dev/null
 SELECT is(pg_temp.answered(), 'm 12 messaged {"text": "newer"}', 'but by the next one');
 SELECT clutch.finish('agent:ken', 'm') \g /dev/null
+
+-- a task that has been woken by many messages
+SELECT fixture.agent('patient', 1, '{skill:patient}'), fixture.ask('patient', 'agent:patient', 'skill:patient') \g /dev/null
+CREATE PROCEDURE pg_temp.hears(n int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..n LOOP
+		PERFORM clutch.claim('agent:patient', 1, '1 h');
+		PERFORM clutch.suspend('agent:patient', 'patient', '{"message": {"agent": "agent:patient"}}');
+		COMMIT;
+		PERFORM clutch.send(clutch.envelope('chat.message', 'agent:ui', '{agent:patient}', run_id => 'run:1', thread_id => 'thread:1', id => 'msg_heard' || i));
+		COMMIT;
+	END LOOP;
+END $$;
+CALL pg_temp.hears(60);
+SELECT reason FROM clutch.claim('agent:patient', 1, '1 h') \g /dev/null
+CREATE FUNCTION pg_temp.log_scans() RETURNS bigint LANGUAGE sql AS
+$$ SELECT coalesce(sum(idx_scan), 0)::bigint FROM pg_stat_xact_user_tables WHERE relid = 'clutch.events'::regclass $$;
+BEGIN;
+SELECT pg_temp.log_scans() AS scans \gset
+SELECT clutch.suspend('agent:patient', 'patient', '{"message": {"agent": "agent:patient"}}') \g /dev/null
+SELECT clutch.settle() \g /dev/null
+SELECT cmp_ok(pg_temp.log_scans() - :scans, '<', 30::bigint, 'that the task has heard all of them is not looked up for each');
+COMMIT;
+SELECT is((SELECT status FROM clutch.tasks WHERE task_id = 'patient'), 'suspended', 'and none of them wakes it again');
+SELECT clutch.cancel('patient') \g /dev/null
 
 -- ----------------------------------------------- parents that hold their slots
 SELECT fixture.agent('one', 1, '{skill:one}') \g /dev/null
