@@ -27,33 +27,43 @@
 /* ------------------------------------------------------------------- groups */
 
 /*
- * Returns the groups of an agent, including the group of all agents.  The
- * Slices belong to the roster.
+ * Returns the groups of the agents, including the group of all agents, each
+ * once.
  */
 static SliceList
-right_groups_of(Slice agent_id)
+right_groups_of(const SliceList *agents)
 {
-	const RosterAgent *agent = roster_look(agent_id);
-	const SliceList *groups = agent == NULL ? NULL : &agent->card.groups;
-	SliceList	names = {0, palloc(sizeof(Slice) * (groups == NULL ? 1 : groups->n + 1))};
-	int			i;
+	List	   *names = NIL;
+	SliceList	groups = {0, NULL};
+	ListCell   *cell;
 
-	names.items[names.n++] = SLICE_OF("group:*");
-	for (i = 0; groups != NULL && i < groups->n; i++)
-		names.items[names.n++] = groups->items[i];
-	return names;
+	for (int i = 0; i < agents->n; i++)
+	{
+		const RosterAgent *agent = roster_look(agents->items[i]);
+
+		for (int k = 0; agent != NULL && k < agent->card.groups.n; k++)
+			names = slice_list_add(names, agent->card.groups.items[k]);
+	}
+	if (agents->n > 0)
+		names = slice_list_add(names, SLICE_OF("group:*"));
+	names = slice_list_sort_unique(names);
+	groups.items = palloc(sizeof(Slice) * (list_length(names) + 1));
+	foreach(cell, names)
+		groups.items[groups.n++] = *(Slice *) lfirst(cell);
+	return groups;
 }
 
 /* Is an event of the run addressed to the agent, or to one of its groups? */
 static bool
 right_was_addressed(Slice agent_id, Slice run_id)
 {
+	SliceList	agents = {1, &agent_id};
 	SliceList	groups;
 	int			i;
 
 	if (participant_was_addressed(agent_id, run_id))
 		return true;
-	groups = right_groups_of(agent_id);
+	groups = right_groups_of(&agents);
 	for (i = 0; i < groups.n; i++)
 		if (participant_was_addressed(groups.items[i], run_id))
 			return true;
@@ -401,9 +411,9 @@ right_add_recipients(const Event *event)
 		participant_add_recipients(&event->envelope, event->assigned_to);
 }
 
-/* Has the agent been given a task of the run? */
+/* Has one of the agents been given a task of the run? */
 static bool
-right_has_task(Slice agent_id, Slice run_id)
+right_have_task(const SliceList *agents, Slice run_id)
 {
 	bool		found = false;
 	RowScan		scan;
@@ -412,44 +422,46 @@ right_has_task(Slice agent_id, Slice run_id)
 	while (!found && rows_next(&scan))
 	{
 		CHECK_FOR_INTERRUPTS();
-		found = slice_equal(rows_text(&scan, Anum_task_agent_id), agent_id);
+		found = slices_have(*agents, rows_text(&scan, Anum_task_agent_id));
 	}
 	rows_end(&scan);
 	return found;
 }
 
+/* Does one of these agents or groups take part in the run by an event? */
+static bool
+right_any_looks(const SliceList *names, Slice run_id)
+{
+	for (int i = 0; i < names->n; i++)
+		if (participant_look(names->items[i], run_id))
+			return true;
+	return false;
+}
+
 bool
-right_takes_part(Slice agent_id, Slice run_id)
+right_take_part(const SliceList *agents, Slice run_id)
 {
 	SliceList	groups;
-	int			i;
 
 	if (right_is_reserved(run_id))
 		return false;
-	if (participant_look(agent_id, run_id))
+	if (right_any_looks(agents, run_id))
 		return true;
-	groups = right_groups_of(agent_id);
-	for (i = 0; i < groups.n; i++)
-		if (participant_look(groups.items[i], run_id))
-			return true;
-	return right_has_task(agent_id, run_id);
+	groups = right_groups_of(agents);
+	return right_any_looks(&groups, run_id) || right_have_task(agents, run_id);
 }
 
 List *
 right_list_runs(const SliceList *agents)
 {
+	SliceList	groups = right_groups_of(agents);
 	List	   *runs = NIL;
 	List	   *found = NIL;
 	ListCell   *cell;
-	int			i;
 
-	for (i = 0; i < agents->n; i++)
-	{
-		SliceList	groups = right_groups_of(agents->items[i]);
-
+	for (int i = 0; i < agents->n; i++)
 		runs = right_list_runs_of_ready(runs, agents->items[i]);
-		runs = participant_list_runs(runs, &groups);
-	}
+	runs = participant_list_runs(runs, &groups);
 	foreach(cell, participant_list_runs(runs, agents))
 		if (!right_is_reserved(*(Slice *) lfirst(cell)))
 			found = lappend(found, lfirst(cell));

@@ -73,8 +73,8 @@ extern void right_require(Slice agent_id, Slice run_id);
  */
 extern Task *right_look_task(Slice agent_id, Slice task_id);
 
-/* Does the agent take part in the run, as a reading statement sees it? */
-extern bool right_takes_part(Slice agent_id, Slice run_id);
+/* Does one of the agents take part in the run, as a reading statement sees it? */
+extern bool right_take_part(const SliceList *agents, Slice run_id);
 
 /*
  * Returns the runs in which one of the agents takes part, each once and in

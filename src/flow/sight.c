@@ -19,12 +19,14 @@
 #include "trust/privilege.h"
 
 /*
- * Looking at a run takes some microseconds.  After so many of them, all runs
+ * Looking at a run takes some microseconds, and more if a role has many agents:
+ * one look for so many agents counts as one run.  After so many runs, all runs
  * of the role are listed, so that a scan of the log that meets a hundred
  * thousand runs of others can check each quickly.  Most statements see fewer
  * runs, and need no list.
  */
 #define MOST_LOOKED_RUNS	100
+#define AGENTS_OF_LOOK		10
 
 static void
 sight_add_scopes(Sight *sight, SliceList more)
@@ -95,17 +97,6 @@ sight_has_agent(const Sight *sight, Slice agent_id)
 
 /* ------------------------------------------------------------------- a run */
 
-static bool
-sight_takes_part(const Sight *sight, Slice run_id)
-{
-	int			i;
-
-	for (i = 0; i < sight->agents.n; i++)
-		if (right_takes_part(sight->agents.items[i], run_id))
-			return true;
-	return false;
-}
-
 /* Finds out what the role sees of a run, about which nothing is known yet. */
 static SightOfRun
 sight_find_out(const Sight *sight, const RunSight *run)
@@ -115,7 +106,7 @@ sight_find_out(const Sight *sight, const RunSight *run)
 
 	if (visibility == VISIBILITY_PUBLIC && sight->is_known)
 		return SIGHT_RUN;
-	if (run->takes_part || sight_takes_part(sight, run->run_id))
+	if (run->takes_part || right_take_part(&sight->agents, run->run_id))
 		return visibility == VISIBILITY_PARENT_ONLY ? SIGHT_TASKS : SIGHT_RUN;
 	if (visibility != VISIBILITY_SCOPE || sight->scopes.n == 0)
 		return SIGHT_NONE;
@@ -143,12 +134,13 @@ sight_add_run(Sight *sight, Slice run_id)
 	RunSight   *run;
 	bool		found;
 
-	if (++sight->nlooked > MOST_LOOKED_RUNS)
+	if (sight->nlooked >= MOST_LOOKED_RUNS)
 	{
 		if (sight->list == NULL)
 			sight_take_list(sight, true);
 		return runtable_lookup(sight->list->runs, run_id);
 	}
+	sight->nlooked += Max(sight->agents.n / AGENTS_OF_LOOK, 1);
 	old = MemoryContextSwitchTo(sight->context);
 	run = runtable_insert(sight->runs, slice_copy(run_id), &found);
 	MemoryContextSwitchTo(old);

@@ -40,7 +40,7 @@ typedef struct Sight
 								 * all scopes */
 	struct runtable_hash *runs; /* the runs that were looked at one by one, or
 								 * NULL if none yet */
-	int			nlooked;		/* number of these runs */
+	int			nlooked;		/* what these looks have cost; see sight.c */
 	struct RunList *list;		/* all runs of which the role sees something,
 								 * or NULL if they have not been listed */
 	TextMap    *tasks;			/* whether some tasks are below one of its

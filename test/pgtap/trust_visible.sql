@@ -1,7 +1,7 @@
 -- What the role of an agent sees: its own tasks, approvals, schedules,
 -- subscriptions and decisions, and nothing of a stranger's.
 \ir ../fixtures/tap.sql
-SELECT plan(70);
+SELECT plan(73);
 SET clutch.notify = off;
 CREATE ROLE clutch_test_ken;
 CREATE ROLE clutch_test_lois;
@@ -184,6 +184,32 @@ SELECT is((SELECT string_agg(name, ' ' ORDER BY name) FROM clutch.subscriptions)
 SELECT is((SELECT count(*) > 0 FROM clutch.why('task:2')), true, 'and may ask why about any task');
 RESET ROLE;
 SELECT is((SELECT count(*) FROM clutch.tasks), 4::bigint, 'an operator sees everything, too');
+
+-- a role that speaks for many agents
+CREATE ROLE clutch_test_fleet;
+SELECT clutch.grant_agent('clutch_test_fleet', 'agent:fleet1') \g /dev/null
+INSERT INTO clutch.principal (grantee, agent_id) SELECT 'clutch_test_fleet'::regrole, 'agent:fleet' || i FROM generate_series(2, 300) i;
+SELECT fixture.agent('fleet9', 9, '{skill:fleet}', more => '{"groups": ["group:fleet"]}') \g /dev/null
+SELECT fixture.ask('task:fleet', 'agent:fleet9', 'skill:fleet', run => 'run:fleet:task') \g /dev/null
+SELECT clutch.send(clutch.envelope('chat.message', 'agent:ui', ARRAY[name], run_id => 'run:fleet:' || name, task_id => 'task:other')) FROM unnest('{agent:fleet7,group:fleet,group:*,group:other}'::text[]) name \g /dev/null
+CREATE FUNCTION public.scans() RETURNS bigint LANGUAGE sql AS
+$$ SELECT sum(idx_scan)::bigint FROM pg_stat_xact_user_tables WHERE schemaname = 'clutch' $$;
+BEGIN;
+SET LOCAL ROLE clutch_test_fleet;
+SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_indexonlyscan = off;
+SELECT coalesce(public.scans(), 0) AS scans \gset
+SELECT is((SELECT string_agg(DISTINCT run_id, ' ' ORDER BY run_id) FROM clutch.events), 'run:fleet:agent:fleet7 run:fleet:group:* run:fleet:group:fleet run:fleet:task', 'a role sees the runs of each of its many agents');
+SELECT cmp_ok(public.scans() - :scans, '<', 10000::bigint, 'and does not ask for each agent about each of the runs of others');
+COMMIT;
+BEGIN;
+SET LOCAL ROLE clutch_test_fleet;
+SELECT is((SELECT string_agg(task_id, ' ') FROM clutch.tasks WHERE run_id = 'run:fleet:task'), 'task:fleet', 'nor does it need a list to see a task of one run');
+COMMIT;
+DROP FUNCTION public.scans();
+SELECT clutch.cancel('task:fleet') \g /dev/null
+DELETE FROM clutch.principal WHERE grantee = 'clutch_test_fleet'::regrole AND agent_id <> 'agent:fleet1';
+SELECT clutch.revoke_agent('clutch_test_fleet', 'agent:fleet1') \g /dev/null
+DROP ROLE clutch_test_fleet;
 
 -- a careless restore, and the end of a grant
 ALTER TABLE clutch.task DISABLE ROW LEVEL SECURITY;
