@@ -172,7 +172,7 @@ world_find_requested_task(Slice id)
 			n = 2;
 		else if (slice_is(rows_text(&scan, Anum_event_type), "task.request") &&
 				 visible_event(rows_int8(&scan, Anum_event_seq)) && n++ == 0)
-			task_id = slice_copy(rows_text(&scan, Anum_event_task_id));
+			task_id = rows_text_copy(&scan, Anum_event_task_id);
 	rows_end(&scan);
 	return n == 1 ? task_id : SLICE_NONE;
 }

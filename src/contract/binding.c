@@ -73,7 +73,7 @@ binding_look(Slice run_id, RunBinding *binding, TransactionId *in_doubt)
 	found = rows_next(&scan);
 	if (found)
 	{
-		binding->workflow = slice_copy(rows_text(&scan, Anum_run_workflow_workflow));
+		binding->workflow = rows_text_copy(&scan, Anum_run_workflow_workflow);
 		binding->version = rows_int4(&scan, Anum_run_workflow_version);
 		*in_doubt = rows_in_doubt(&scan);
 	}
@@ -148,9 +148,9 @@ static void
 binding_read_task(const RowScan *scan, TaskBinding *task)
 {
 	task->tid = rows_tid(scan);
-	task->task_id = slice_copy(rows_text(scan, Anum_workflow_task_task_id));
-	task->run_id = slice_copy(rows_text(scan, Anum_workflow_task_run_id));
-	task->step = slice_copy(rows_text(scan, Anum_workflow_task_step));
+	task->task_id = rows_text_copy(scan, Anum_workflow_task_task_id);
+	task->run_id = rows_text_copy(scan, Anum_workflow_task_run_id);
+	task->step = rows_text_copy(scan, Anum_workflow_task_step);
 	task->met_seq = rows_int8(scan, Anum_workflow_task_met_seq);
 	task->attempt = rows_int4(scan, Anum_workflow_task_attempt);
 	task->faults = rows_int4(scan, Anum_workflow_task_faults);

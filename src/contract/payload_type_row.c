@@ -34,7 +34,7 @@ static void
 payload_type_fill_row(const RowScan *scan, PayloadTypeRow *row)
 {
 	row->tid = rows_tid(scan);
-	row->name = slice_copy(rows_text(scan, Anum_payload_type_payload_type));
+	row->name = rows_text_copy(scan, Anum_payload_type_payload_type);
 	row->version = rows_int4(scan, Anum_payload_type_version);
 	row->schema = rows_jsonb(scan, Anum_payload_type_schema);
 	row->enforcement = payload_type_word(rows_text(scan, Anum_payload_type_enforce),

@@ -192,7 +192,7 @@ bookmark_horizon(void)
 			slice_equal(rows_text(&scan, Anum_subscription_position_name), name))
 			continue;
 		owner = next;
-		name = slice_copy(rows_text(&scan, Anum_subscription_position_name));
+		name = rows_text_copy(&scan, Anum_subscription_position_name);
 		member = rows_int4(&scan, Anum_subscription_position_member);
 		seen = bookmark_position(rows_text(&scan, Anum_subscription_position_seen), &is_ahead);
 		if (bookmark_lower(&horizon, &seen))

@@ -92,7 +92,7 @@ children_count_row(ChildCount *count, const RowScan *scan)
 	{
 		ListedChild *child = palloc(sizeof(ListedChild));
 
-		child->task_id = slice_copy(rows_text(scan, Anum_task_task_id));
+		child->task_id = rows_text_copy(scan, Anum_task_task_id);
 		child->status = status;
 		count->listed = lappend(count->listed, child);
 	}

@@ -246,8 +246,8 @@ expiry_put_off(const ExpiryTurn *turn)
 	if (found)
 	{
 		tid = rows_tid(&scan);
-		column_put_text(values, nulls, Anum_expiry_id, slice_copy(rows_text(&scan, Anum_expiry_id)));
-		column_put_text(values, nulls, Anum_expiry_run_id, slice_copy(rows_text(&scan, Anum_expiry_run_id)));
+		column_put_text(values, nulls, Anum_expiry_id, rows_text_copy(&scan, Anum_expiry_id));
+		column_put_text(values, nulls, Anum_expiry_run_id, rows_text_copy(&scan, Anum_expiry_run_id));
 		if (!rows_is_null(&scan, Anum_expiry_due_since))
 			due_since = rows_timestamp(&scan, Anum_expiry_due_since);
 	}

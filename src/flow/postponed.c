@@ -98,7 +98,7 @@ static bool
 postponed_read_consequence(const RowScan *scan, Consequence *consequence)
 {
 	memset(consequence, 0, sizeof(*consequence));
-	consequence->subject = slice_copy(rows_text(scan, Anum_consequence_subject));
+	consequence->subject = rows_text_copy(scan, Anum_consequence_subject);
 	consequence->because = rows_text_copy(scan, Anum_consequence_because);
 	consequence->amount = rows_int4(scan, Anum_consequence_amount);
 	consequence->seq = rows_int8(scan, Anum_consequence_seq);

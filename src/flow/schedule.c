@@ -328,7 +328,7 @@ schedule_read_place(const RowScan *scan, SchedulePlace *place)
 {
 	place->next_at = rows_timestamp(scan, Anum_schedule_next_at);
 	place->owner = rows_oid(scan, Anum_schedule_owner);
-	place->name = slice_copy(rows_text(scan, Anum_schedule_name));
+	place->name = rows_text_copy(scan, Anum_schedule_name);
 }
 
 /* Reads any of the schedules that are due.  Returns false if there is none. */

@@ -32,9 +32,9 @@ schedule_list_to_come(TimestampTz now)
 
 		CHECK_FOR_INTERRUPTS();
 		s->owner = rows_oid(&scan, Anum_schedule_owner);
-		s->name = slice_copy(rows_text(&scan, Anum_schedule_name));
-		s->cron = slice_copy(rows_text(&scan, Anum_schedule_cron));
-		s->timezone = slice_copy(rows_text(&scan, Anum_schedule_timezone));
+		s->name = rows_text_copy(&scan, Anum_schedule_name);
+		s->cron = rows_text_copy(&scan, Anum_schedule_cron);
+		s->timezone = rows_text_copy(&scan, Anum_schedule_timezone);
 		s->next_at = rows_timestamp(&scan, Anum_schedule_next_at);
 		s->last_at = rows_timestamp(&scan, Anum_schedule_last_at);
 		found = lappend(found, s);

@@ -286,7 +286,7 @@ suspend_look_at(const RowScan *scan, const Task *task, const Filter *filter, Mes
 		return;
 	}
 	found->seq = seq;
-	found->id = slice_copy(rows_text(scan, Anum_event_id));
+	found->id = rows_text_copy(scan, Anum_event_id);
 }
 
 /*

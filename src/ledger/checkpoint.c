@@ -92,7 +92,7 @@ checkpoint_read(const RowScan *scan, Checkpoint *checkpoint)
 	checkpoint->epoch = rows_int4(scan, Anum_checkpoint_epoch);
 	checkpoint->xid = rows_xid8(scan, Anum_checkpoint_xid);
 	checkpoint->sealed_at = rows_timestamp(scan, Anum_checkpoint_sealed_at);
-	checkpoint->origin = slice_copy(rows_text(scan, Anum_checkpoint_origin));
+	checkpoint->origin = rows_text_copy(scan, Anum_checkpoint_origin);
 }
 
 static void

@@ -70,7 +70,7 @@ checkpoint_signature_visit_all(void (*visit) (const CheckpointSignature *signatu
 	{
 		CheckpointSignature signature = {
 			.size = rows_int8(&scan, Anum_checkpoint_signature_size),
-			.signer = slice_copy(rows_text(&scan, Anum_checkpoint_signature_signer)),
+			.signer = rows_text_copy(&scan, Anum_checkpoint_signature_signer),
 		};
 
 		/* a signature of zeros, see rows_bytes, is never valid */

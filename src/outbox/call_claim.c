@@ -100,7 +100,7 @@ call_list_queues(TimestampTz now)
 		rows_restart(&scan);
 		if (!rows_next(&scan))
 			break;
-		name = slice_copy(rows_text(&scan, Anum_call_endpoint));
+		name = rows_text_copy(&scan, Anum_call_endpoint);
 		if (rows_timestamp(&scan, Anum_call_due_at) > now || call_is_held_back(name))
 			continue;
 		queue = palloc(sizeof(CallQueue));

@@ -283,7 +283,7 @@ endpoint_secret(Slice name)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, name);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		value = slice_copy(rows_text(&scan, Anum_endpoint_secret_value));
+		value = rows_text_copy(&scan, Anum_endpoint_secret_value);
 	rows_end(&scan);
 	if (!slice_present(value))
 		ereport(ERROR,

@@ -147,7 +147,7 @@ queue_read_head(Queue *queue)
 		head->urgency = urgency;
 		head->queue_no = rows_int8(scan, Anum_queue_queue_no);
 		head->since = rows_timestamp(scan, Anum_queue_since);
-		head->task_id = slice_copy(rows_text(scan, Anum_queue_task_id));
+		head->task_id = rows_text_copy(scan, Anum_queue_task_id);
 		if (!slice_present(queue->agent_id))
 			head->run_id = rows_text_copy(scan, Anum_queue_run_id);
 		head->tid = rows_tid(scan);

@@ -62,12 +62,12 @@ agent_lock_row(Slice agent_id, AgentRow *row, bool wait)
 	if (found)
 	{
 		row->tid = rows_tid(&scan);
-		row->agent_id = slice_copy(rows_text(&scan, Anum_agent_registry_agent_id));
-		row->status = slice_copy(rows_text(&scan, Anum_agent_registry_status));
+		row->agent_id = rows_text_copy(&scan, Anum_agent_registry_agent_id);
+		row->status = rows_text_copy(&scan, Anum_agent_registry_status);
 		row->card = rows_jsonb(&scan, Anum_agent_registry_card);
 		row->registered_at = rows_timestamp(&scan, Anum_agent_registry_registered_at);
 		row->changed_seq = rows_int8(&scan, Anum_agent_registry_changed_seq);
-		row->reason = slice_copy(rows_text(&scan, Anum_agent_registry_reason));
+		row->reason = rows_text_copy(&scan, Anum_agent_registry_reason);
 		row->lost = rows_bool(&scan, Anum_agent_registry_lost);
 	}
 	rows_end(&scan);

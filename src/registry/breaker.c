@@ -264,7 +264,7 @@ breaker_read_all(Roster *roster)
 			if (slice_present(agent_id))
 				breaker_keep(roster, agent_id, &count, &room);
 			memset(&count, 0, sizeof(count));
-			agent_id = slice_copy(rows_text(&scan, Anum_agent_failure_agent_id));
+			agent_id = rows_text_copy(&scan, Anum_agent_failure_agent_id);
 		}
 		breaker_add_row(&scan, &count);
 	}

@@ -76,8 +76,8 @@ artifact_find(Slice digest, RowSnapshot which, Artifact *artifact)
 	found = rows_next(&scan);
 	if (found)
 		*artifact = (Artifact) {
-			.digest = slice_copy(rows_text(&scan, Anum_artifact_digest)),
-				.media_type = slice_copy(rows_text(&scan, Anum_artifact_media_type)),
+			.digest = rows_text_copy(&scan, Anum_artifact_digest),
+				.media_type = rows_text_copy(&scan, Anum_artifact_media_type),
 				.bytes = rows_int8(&scan, Anum_artifact_bytes),
 				.content_no = rows_int8(&scan, Anum_artifact_content_no)
 		};

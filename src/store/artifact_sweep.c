@@ -48,7 +48,7 @@ artifact_remove_owners(Slice digest)
 static bool
 artifact_remove(RowScan *scan, TimestampTz before)
 {
-	Slice		digest = slice_copy(rows_text(scan, Anum_artifact_digest));
+	Slice		digest = rows_text_copy(scan, Anum_artifact_digest);
 	int64		content_no = rows_int8(scan, Anum_artifact_content_no);
 	ItemPointerData tid;
 

@@ -62,7 +62,7 @@ artifact_upload_lock(int64 content_no, ArtifactUpload *upload)
 	{
 		upload->content_no = content_no;
 		upload->owner = rows_oid(&scan, Anum_artifact_upload_owner);
-		upload->media_type = slice_copy(rows_text(&scan, Anum_artifact_upload_media_type));
+		upload->media_type = rows_text_copy(&scan, Anum_artifact_upload_media_type);
 		upload->bytes = rows_int8(&scan, Anum_artifact_upload_bytes);
 	}
 	rows_end(&scan);

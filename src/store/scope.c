@@ -97,7 +97,7 @@ scope_lookup_doubted(Slice run_id, TransactionId *in_doubt)
 	rows_start(&scan);
 	if (rows_next(&scan))
 	{
-		scope = slice_copy(rows_text(&scan, Anum_run_scope_scope));
+		scope = rows_text_copy(&scan, Anum_run_scope_scope);
 		*in_doubt = rows_in_doubt(&scan);
 	}
 	rows_end(&scan);
@@ -228,7 +228,7 @@ scope_look(Slice run_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
 	if (rows_next(&scan))
-		scope = slice_copy(rows_text(&scan, Anum_run_scope_scope));
+		scope = rows_text_copy(&scan, Anum_run_scope_scope);
 	rows_end(&scan);
 	return scope;
 }

@@ -212,7 +212,7 @@ task_child_elsewhere(Slice task_id, Slice run_id, bool *any)
 	{
 		*any = true;
 		if (!slice_equal(rows_text(&scan, Anum_task_run_id), run_id))
-			child = slice_copy(rows_text(&scan, Anum_task_task_id));
+			child = rows_text_copy(&scan, Anum_task_task_id);
 	}
 	rows_end(&scan);
 	return child;
@@ -455,7 +455,7 @@ task_list_in_run(Slice run_id, bool only_live)
 			continue;
 		task = palloc(sizeof(TaskInRun));
 		task->depth = rows_int4(&scan, Anum_task_depth);
-		task->task_id = slice_copy(rows_text(&scan, Anum_task_task_id));
+		task->task_id = rows_text_copy(&scan, Anum_task_task_id);
 		tasks = lappend(tasks, task);
 	}
 	rows_end(&scan);

@@ -190,7 +190,7 @@ principal_agents_and_scopes(SliceList *scopes)
 	while (rows_next(&scan))
 	{
 		array_make_room(agents.items, agents.n, room);
-		agents.items[agents.n++] = slice_copy(rows_text(&scan, Anum_principal_agent_id));
+		agents.items[agents.n++] = rows_text_copy(&scan, Anum_principal_agent_id);
 		principal_add_names(scopes, rows_texts_copy(&scan, Anum_principal_scopes));
 	}
 	rows_end(&scan);
@@ -237,7 +237,7 @@ principal_default_agent(void)
 	principal_begin_grants(&scan, SLICE_NONE, GRANT_OF_ROLE);
 	while (n < 2 && rows_next(&scan))
 	{
-		only = slice_copy(rows_text(&scan, Anum_principal_agent_id));
+		only = rows_text_copy(&scan, Anum_principal_agent_id);
 		n++;
 	}
 	rows_end(&scan);
