@@ -331,7 +331,7 @@ rows_is_ours(const RowScan *scan)
 bool
 rows_is_being_inserted(const RowScan *scan)
 {
-	return TransactionIdIsValid(scan->dirty.xmin);
+	return scan->which == ROWS_DIRTY && TransactionIdIsValid(scan->dirty.xmin);
 }
 
 bool

@@ -56,7 +56,7 @@ budget_find(Slice run_id, RowSnapshot which, Budget *budget, TransactionId *crea
 	if (budget->is_set)
 	{
 		rows_keep(&scan, v, n);
-		*creator = which == ROWS_DIRTY ? rows_in_doubt(&scan) : InvalidTransactionId;
+		*creator = rows_in_doubt(&scan);
 		budget->seq = DatumGetInt64(v[Anum_budget_seq - 1]);
 		budget->amount.tokens = n[Anum_budget_tokens - 1] ? -1 : DatumGetInt64(v[Anum_budget_tokens - 1]);
 		budget->amount.cost = n[Anum_budget_cost - 1] ? NULL : DatumGetNumeric(v[Anum_budget_cost - 1]);

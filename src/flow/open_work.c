@@ -46,16 +46,14 @@ open_work_key(RowScan *scan, Oid role, QuotaKind kind)
 static bool
 open_work_counts(const RowScan *scan)
 {
-	bool		is_dirty = scan->which == ROWS_DIRTY;
 	ItemPointerData tid;
 
 	if (rows_is_being_deleted(scan))
 		return false;
-	if ((is_dirty && rows_is_being_inserted(scan)) ||
-		task_is_open(rows_text(scan, Anum_open_work_task_id)))
+	if (rows_is_being_inserted(scan) || task_is_open(rows_text(scan, Anum_open_work_task_id)))
 		return true;
 	tid = rows_tid(scan);
-	if (is_dirty)
+	if (scan->which == ROWS_DIRTY)
 		(void) rows_delete_if_free(TABLE_OPEN_WORK, &tid);
 	return false;
 }

@@ -27,13 +27,12 @@ static const char *const security_free[] = {"auth", NULL};
 static const char *const nothing_free[] = {NULL};
 
 static bool
-dedup_key_is_free(const JsonbValue *key, const char *const *free_keys)
+dedup_key_is_free(Slice key, const char *const *free_keys)
 {
 	int			i;
 
 	for (i = 0; free_keys[i] != NULL; i++)
-		if (key->val.string.len == (int) strlen(free_keys[i]) &&
-			memcmp(key->val.string.val, free_keys[i], key->val.string.len) == 0)
+		if (slice_is(key, free_keys[i]))
 			return true;
 	return false;
 }
@@ -89,7 +88,7 @@ dedup_object_covers(JsonbContainer *a, JsonbContainer *b, const char *const *fre
 		JsonbValue *other;
 
 		(void) JsonbIteratorNext(&it, &value, true);
-		if (dedup_key_is_free(&key, free_keys))
+		if (dedup_key_is_free(document_text(&key), free_keys))
 			continue;
 		if (b == NULL || !JsonContainerIsObject(b))
 			return false;
@@ -195,8 +194,8 @@ dedup_look(RowScan *scan, const Event *event, bool by_key, TransactionId *in_dou
 	rows_start(scan);
 	if (rows_next(scan))
 	{
-		*in_doubt = scan->dirty.xmin;
-		sight = TransactionIdIsValid(*in_doubt) ? SIGHT_DOUBT : SIGHT_EVENT;
+		sight = rows_is_being_inserted(scan) ? SIGHT_DOUBT : SIGHT_EVENT;
+		*in_doubt = rows_in_doubt(scan);
 	}
 	if (sight == SIGHT_EVENT)
 	{
