@@ -14,6 +14,7 @@
 #define CLUTCH_POSTPONED_H
 
 #include "flow/agenda.h"
+#include "nodes/pg_list.h"
 
 /* Writes a row, and notifies the worker. */
 extern void postponed_put(const Consequence *consequence);
@@ -22,7 +23,7 @@ extern void postponed_put(const Consequence *consequence);
 extern bool postponed_is_any(void);
 
 /* Returns the tasks and agents that the rows concern, as a List of Slice *. */
-extern struct List *postponed_list_subjects(void);
+extern List *postponed_list_subjects(void);
 
 /*
  * Calls handle for at most n rows that no other transaction is handling, and

@@ -26,6 +26,7 @@
 #ifndef CLUTCH_TASK_H
 #define CLUTCH_TASK_H
 
+#include "nodes/pg_list.h"
 #include "protocol/envelope.h"
 #include "protocol/level.h"
 #include "task/task_row.h"
@@ -153,7 +154,7 @@ extern int64 task_count_requested(Slice run_id, int64 after, int64 upto, int64 m
  * Returns the children of a task, as a List of Slice *.  ROWS_DIRTY includes
  * those whose request is not committed, and may return a child twice.
  */
-extern struct List *task_list_children(Slice task_id, RowSnapshot which);
+extern List *task_list_children(Slice task_id, RowSnapshot which);
 
 /*
  * Returns a child in another run that was requested before its parent, or an
@@ -175,16 +176,16 @@ extern int	task_depth_below(Slice parent_task_id);
  * Returns the IDs of the tasks of a run, ancestors first, as a List of Slice
  * *.
  */
-extern struct List *task_list_of_run(Slice run_id);
+extern List *task_list_of_run(Slice run_id);
 /* The same without tasks that are over. */
-extern struct List *task_list_live_of_run(Slice run_id);
+extern List *task_list_live_of_run(Slice run_id);
 
 /*
  * Returns the tasks that are not over, as a List of Slice *, and in *n the
  * total number of tasks.  In a large log most tasks are over, so only the live
  * ones are kept in memory.
  */
-extern struct List *task_list_live(int64 *n);
+extern List *task_list_live(int64 *n);
 
 /* ------------------------------------------------------ creating and moving */
 
