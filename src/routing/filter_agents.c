@@ -20,38 +20,9 @@
 
 /* --------------------------------------------------------- whom to look at */
 
-static AgentSet *
-filter_agents_to_look_at(const Requirement *requirement, const Roster *roster)
+static void
+filter_agents_add(const Roster *roster, const SliceList *agents_and_groups, AgentSet *set)
 {
-	AgentSet   *set;
-	int			i;
-
-	if (requirement->named.n == 0 && requirement->groups.n == 0)
-		return agent_set_all(roster_size(roster));
-
-	set = agent_set_none(roster_size(roster));
-	for (i = 0; i < requirement->named.n; i++)
-	{
-		int			ordinal = roster_find(roster, requirement->named.items[i]);
-
-		if (ordinal >= 0)
-			agent_set_add(set, ordinal);
-	}
-	for (i = 0; i < requirement->groups.n; i++)
-	{
-		const RosterWord *group = roster_word(roster, BY_GROUP, requirement->groups.items[i]);
-
-		if (group != NULL)
-			roster_add_agents(group, set);
-	}
-	return set;
-}
-
-AgentSet *
-filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
-{
-	AgentSet   *set = agent_set_none(roster_size(roster));
-
 	for (int i = 0; i < agents_and_groups->n; i++)
 	{
 		Slice		name = agents_and_groups->items[i];
@@ -63,6 +34,27 @@ filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
 		if (ordinal >= 0)
 			agent_set_add(set, ordinal);
 	}
+}
+
+static AgentSet *
+filter_agents_to_look_at(const Requirement *requirement, const Roster *roster)
+{
+	AgentSet   *set;
+
+	if (requirement->named.n == 0 && requirement->groups.n == 0)
+		return agent_set_all(roster_size(roster));
+	set = agent_set_none(roster_size(roster));
+	filter_agents_add(roster, &requirement->named, set);
+	filter_agents_add(roster, &requirement->groups, set);
+	return set;
+}
+
+AgentSet *
+filter_agents_of(const Roster *roster, const SliceList *agents_and_groups)
+{
+	AgentSet   *set = agent_set_none(roster_size(roster));
+
+	filter_agents_add(roster, agents_and_groups, set);
 	return set;
 }
 
