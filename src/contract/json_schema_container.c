@@ -18,7 +18,7 @@ json_schema_mark(const SchemaSight *sight, int child)
 		sight->evaluated[child] = true;
 }
 
-/* Returns "element" or "elements". */
+/* Returns the word for n of them, such as "element" or "elements". */
 static const char *
 json_schema_plural(int64 n, const char *one, const char *several)
 {
@@ -221,6 +221,15 @@ json_schema_check_array(const SchemaNode *node, const SchemaCheck *check, const 
 
 /* ----------------------------------------------------------------- objects */
 
+static bool
+json_schema_has(const JsonbContainer *object, Slice name)
+{
+	JsonbValue	value;
+
+	return getKeyJsonValueFromContainer(unconstify(JsonbContainer *, object), name.s, name.len,
+										&value) != NULL;
+}
+
 /* Checks that the object has these names, which are in order. */
 static bool
 json_schema_require(const SchemaNode *node, const char *keyword, Slice because,
@@ -231,12 +240,10 @@ json_schema_require(const SchemaNode *node, const char *keyword, Slice because,
 
 	for (i = 0; i < names.n && json_schema_goes_on(sight, valid); i++)
 	{
-		JsonbValue	value;
 		DocumentPlace place = {sight->place, names.items[i]};
 		SchemaSight missing = *sight;
 
-		if (getKeyJsonValueFromContainer(unconstify(JsonbContainer *, object), names.items[i].s,
-										 names.items[i].len, &value) != NULL)
+		if (json_schema_has(object, names.items[i]))
 			continue;
 		missing.place = &place;
 		valid = slice_present(because) ?
@@ -245,15 +252,6 @@ json_schema_require(const SchemaNode *node, const char *keyword, Slice because,
 			json_schema_broken(&missing, node, keyword, "is missing.");
 	}
 	return valid;
-}
-
-static bool
-json_schema_has(const JsonbContainer *object, Slice name)
-{
-	JsonbValue	value;
-
-	return getKeyJsonValueFromContainer(unconstify(JsonbContainer *, object), name.s, name.len,
-										&value) != NULL;
 }
 
 static bool

@@ -250,6 +250,7 @@ extern void json_schema_read_keywords(SchemaCompiler *c, SchemaNode *node,
 /* --- json_schema_reference.c --- */
 
 extern void json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource);
+extern void json_schema_add_alias(SchemaCompiler *c, Slice uri, SchemaResource *resource);
 
 /*
  * Returns the vocabularies of the meta-schema with that URI, or 0 if it is not

@@ -230,7 +230,6 @@ json_schema_begin_document(SchemaCompiler *c, SchemaNode *node, JsonbContainer *
 {
 	Slice		uri = base;
 	JsonbValue	id;
-	SchemaAlias *alias;
 
 	if (document_get(object, "$id", &id))
 		uri = json_schema_identify(c, node, &id, base);
@@ -238,12 +237,8 @@ json_schema_begin_document(SchemaCompiler *c, SchemaNode *node, JsonbContainer *
 		uri = base;
 	(void) json_schema_new_resource(c, node, uri, object);
 	node->resource->foreign = foreign;
-	if (slice_equal(uri, base))
-		return;
-	alias = palloc(sizeof(SchemaAlias));
-	alias->uri = base;
-	alias->resource = node->resource;
-	c->aliases = lappend(c->aliases, alias);
+	if (!slice_equal(uri, base))
+		json_schema_add_alias(c, base, node->resource);
 }
 
 SchemaNode *

@@ -50,6 +50,15 @@ json_schema_add_resource(SchemaCompiler *c, SchemaResource *resource)
 	c->resources = lappend(c->resources, resource);
 }
 
+void
+json_schema_add_alias(SchemaCompiler *c, Slice uri, SchemaResource *resource)
+{
+	SchemaAlias *alias = palloc(sizeof(SchemaAlias));
+
+	*alias = (SchemaAlias) {uri, resource};
+	c->aliases = lappend(c->aliases, alias);
+}
+
 static Jsonb *
 json_schema_find(SchemaCompiler *c, Slice uri)
 {
@@ -231,7 +240,6 @@ json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
 	JsonbValue	id;
 	Slice		fragment;
 	SchemaResource *known;
-	SchemaAlias *alias;
 
 	if (!JB_ROOT_IS_OBJECT(document) || !document_get(&document->root, "$id", &id) ||
 		id.type != jbvString)
@@ -241,10 +249,7 @@ json_schema_is_known(SchemaCompiler *c, Jsonb *document, Slice found_by)
 	if (known == NULL || known->container == NULL ||
 		compareJsonbContainers(&document->root, known->container) != 0)
 		return false;
-	alias = palloc(sizeof(SchemaAlias));
-	alias->uri = found_by;
-	alias->resource = known;
-	c->aliases = lappend(c->aliases, alias);
+	json_schema_add_alias(c, found_by, known);
 	return true;
 }
 
