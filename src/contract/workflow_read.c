@@ -9,6 +9,7 @@
 
 #include "contract/workflow.h"
 
+#include "base/document.h"
 #include "base/text_map.h"
 #include "miscadmin.h"
 #include "protocol/fields.h"
@@ -241,7 +242,7 @@ workflow_check(const Workflow *workflow, ProblemList *list)
 void
 workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
 {
-	JsonbValue	root = {.type = jbvBinary};
+	JsonbValue	root;
 	Fields		f;
 	DocumentPlace place;
 	DocumentPlace element = {&place, SLICE_NONE};
@@ -253,8 +254,7 @@ workflow_read(Jsonb *document, Workflow *workflow, ProblemList *list)
 		problem_add(list, "", "WRONG_TYPE", "A workflow must be a JSON object, or a JSON string that contains YAML.");
 		return;
 	}
-	root.val.binary.data = &document->root;
-	root.val.binary.len = VARSIZE(document) - VARHDRSZ;
+	root = document_value(document);
 	(void) fields_open(&f, &workflow_fields, &root, NULL, list);
 	place = fields_place(&f, WORKFLOW_NAME);
 	workflow->name = fields_identifier(&f, WORKFLOW_NAME, REQUIRED, ID_WORD);

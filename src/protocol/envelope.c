@@ -343,12 +343,9 @@ envelope_read_parts(Fields *f, Envelope *envelope)
 static void
 envelope_read_document(Jsonb *doc, Envelope *envelope, ProblemList *list)
 {
-	JsonbValue	root;
+	JsonbValue	root = document_value(doc);
 	Fields		f;
 
-	root.type = jbvBinary;
-	root.val.binary.data = &doc->root;
-	root.val.binary.len = VARSIZE(doc) - VARHDRSZ;
 	(void) fields_open(&f, &envelope_fields, &root, NULL, list);
 
 	(void) fields_word(&f, FIELD_V, REQUIRED, envelope_versions);
