@@ -72,8 +72,6 @@ expiry_insert(const Envelope *message, int64 seq)
 static void
 expiry_remove(Slice id, Slice run_id)
 {
-	ItemPointerData tid;
-	bool		found;
 	RowScan		scan;
 
 	if (!slice_present(id) || !rows_table_was_used(TABLE_EXPIRY))
@@ -82,12 +80,13 @@ expiry_remove(Slice id, Slice run_id)
 	rows_key_text(&scan, 1, BTEqualStrategyNumber, id);
 	rows_key_text(&scan, 2, BTEqualStrategyNumber, run_id);
 	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
-		tid = rows_tid(&scan);
-	rows_end(&scan);
-	if (found)
+	if (rows_next(&scan))
+	{
+		ItemPointerData tid = rows_tid(&scan);
+
 		(void) rows_delete_if_free(TABLE_EXPIRY, &tid);
+	}
+	rows_end(&scan);
 }
 
 void
@@ -234,28 +233,25 @@ expiry_put_off(const ExpiryTurn *turn)
 	Datum		values[Natts_expiry] = {TimestampTzGetDatum(turn->now + WARY_PUT_OFF), Int64GetDatum(turn->after_seq)};
 	TimestampTz due_since = turn->after_due;
 	bool		nulls[Natts_expiry] = {0};
-	ItemPointerData tid;
-	bool		found;
 	RowScan		scan;
 
 	rows_begin(&scan, TABLE_EXPIRY, INDEX_EXPIRY, ROWS_LATEST, RowExclusiveLock);
 	rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, turn->after_due);
 	rows_key_int8(&scan, 2, BTEqualStrategyNumber, turn->after_seq);
 	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
+	if (rows_next(&scan))
 	{
-		tid = rows_tid(&scan);
-		column_put_text(values, nulls, Anum_expiry_id, rows_text_copy(&scan, Anum_expiry_id));
-		column_put_text(values, nulls, Anum_expiry_run_id, rows_text_copy(&scan, Anum_expiry_run_id));
+		ItemPointerData tid = rows_tid(&scan);
+
+		column_put_text(values, nulls, Anum_expiry_id, rows_text(&scan, Anum_expiry_id));
+		column_put_text(values, nulls, Anum_expiry_run_id, rows_text(&scan, Anum_expiry_run_id));
 		if (!rows_is_null(&scan, Anum_expiry_due_since))
 			due_since = rows_timestamp(&scan, Anum_expiry_due_since);
+		values[Anum_expiry_due_since - 1] = TimestampTzGetDatum(due_since);
+		if (rows_delete_if_free(TABLE_EXPIRY, &tid))
+			(void) rows_insert(TABLE_EXPIRY, values, nulls);
 	}
 	rows_end(&scan);
-	if (!found || !rows_delete_if_free(TABLE_EXPIRY, &tid))
-		return;
-	values[Anum_expiry_due_since - 1] = TimestampTzGetDatum(due_since);
-	(void) rows_insert(TABLE_EXPIRY, values, nulls);
 }
 
 /* A message that a trigger of a user refuses is put off. */

@@ -81,9 +81,7 @@ ready_note_place(const RowScan *scan, Task *task)
 void
 ready_remove(Task *task)
 {
-	ItemPointerData tid;
 	RowScan		scan;
-	bool		found;
 
 	if (task->queue_no == 0)
 		return;
@@ -92,15 +90,14 @@ ready_remove(Task *task)
 	rows_key_int2(&scan, 2, BTEqualStrategyNumber, task_urgency(task));
 	rows_key_int8(&scan, 3, BTEqualStrategyNumber, task->queue_no);
 	rows_start(&scan);
-	found = rows_next(&scan);
-	if (found)
+	if (rows_next(&scan))
 	{
-		tid = rows_tid(&scan);
+		ItemPointerData tid = rows_tid(&scan);
+
 		ready_note_place(&scan, task);
+		rows_delete(TABLE_READY, &tid);
 	}
 	rows_end(&scan);
-	if (found)
-		rows_delete(TABLE_READY, &tid);
 	waiting_end_offer(task);
 	task->queue_no = 0;
 }

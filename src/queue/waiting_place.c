@@ -72,7 +72,6 @@ waiting_begin_row(RowScan *scan, const Task *task)
 static bool
 waiting_take_out(Task *task)
 {
-	ItemPointerData tid;
 	RowScan		scan;
 	bool		found;
 
@@ -83,14 +82,14 @@ waiting_take_out(Task *task)
 	found = rows_next(&scan);
 	if (found)
 	{
-		tid = rows_tid(&scan);
+		ItemPointerData tid = rows_tid(&scan);
+
 		task->left_no = task->queue_no;
 		task->left_since = rows_timestamp(&scan, Anum_queue_since);
 		task->left_for = rows_text_copy(&scan, Anum_queue_from_agent);
+		rows_delete(TABLE_WAITING, &tid);
 	}
 	rows_end(&scan);
-	if (found)
-		rows_delete(TABLE_WAITING, &tid);
 	task->queue_no = 0;
 	task->queue_kind = 0;
 	return found;
