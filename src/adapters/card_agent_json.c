@@ -16,7 +16,6 @@
 
 #include "protocol/place.h"
 #include "semver/version.h"
-#include "settings.h"
 
 /* members that are not noted unchanged: those with a row in the mapping, or with the name of another note */
 static const char *const card_agent_json_mapped[] = {

@@ -22,7 +22,6 @@
 #include "task/output.h"
 #include "task/task.h"
 #include "task/task_tree.h"
-#include "task/verdict.h"
 #include "tcop/utility.h"
 #include "trust/principal.h"
 #include "utils/acl.h"

@@ -28,8 +28,6 @@
 #include "routing/rule.h"
 #include "semver/version_range.h"
 #include "store/event.h"
-#include "task/task.h"
-#include "task/verdict.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_route);

@@ -8,7 +8,6 @@
  */
 #include "clutch.h"
 
-#include "api/result.h"
 #include "base/clock.h"
 #include "base/document.h"
 #include "base/owner.h"
@@ -23,7 +22,6 @@
 #include "flow/tick.h"
 #include "flow/ticker.h"
 #include "miscadmin.h"
-#include "protocol/problem.h"
 #include "settings.h"
 #include "trust/principal.h"
 #include "utils/timestamp.h"

@@ -8,7 +8,6 @@
 #include "clutch.h"
 
 #include "api/result.h"
-#include "base/clock.h"
 #include "base/document.h"
 #include "flow/schedule.h"
 #include "flow/ticker.h"

@@ -20,7 +20,6 @@
 #include "routing/decision.h"
 #include "routing/rule.h"
 #include "store/event.h"
-#include "task/task.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(clutch_why);

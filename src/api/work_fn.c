@@ -8,12 +8,10 @@
 #include "clutch.h"
 
 #include "api/result.h"
-#include "api/visible.h"
 #include "base/document.h"
 #include "base/rows.h"
 #include "flow/answer.h"
 #include "flow/cancel.h"
-#include "flow/claim.h"
 #include "flow/keep.h"
 #include "flow/liveness.h"
 #include "flow/open_work.h"

@@ -10,7 +10,6 @@
 #include "base/text.h"
 
 #include "common/hashfn.h"
-#include "compat.h"
 #include "lib/stringinfo.h"
 
 int

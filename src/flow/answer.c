@@ -15,7 +15,6 @@
 #include "registry/roster.h"
 #include "settings.h"
 #include "store/dedup.h"
-#include "store/scope.h"
 #include "task/report.h"
 #include "task/task_row.h"
 #include "task/verdict.h"

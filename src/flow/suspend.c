@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "protocol/problem.h"
 #include "queue/suspended.h"
-#include "settings.h"
 #include "task/task.h"
 #include "utils/memutils.h"
 
