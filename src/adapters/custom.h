@@ -4,8 +4,8 @@
  *	  User-defined adapters, which consist of three functions in any language.
  *
  *		can_handle(raw jsonb) RETURNS boolean
- *		inbound(raw jsonb, context jsonb) RETURNS SETOF jsonb outbound(envelope
- *		jsonb) RETURNS jsonb
+ *		inbound(raw jsonb, context jsonb) RETURNS SETOF jsonb
+ *		outbound(envelope jsonb) RETURNS jsonb
  *
  * They are plain translations like those of adapter.h, and run as the current
  * role.  A function whose owner has fewer rights than the current role is
