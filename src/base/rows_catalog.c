@@ -194,7 +194,8 @@ rows_lookup_oid(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation \"%s.%s\" does not exist", CLUTCH_SCHEMA, name),
-				 errhint("Run ALTER EXTENSION clutch UPDATE, or reinstall the extension.")));
+				 errhint("It was dropped or renamed. Give it its name back, or create it again by its statement in the script of the extension, extension/clutch--%s.sql in the directory that pg_config --sharedir names. Do not drop the extension, which would remove the log.",
+						 CLUTCH_VERSION)));
 	return relid;
 }
 
