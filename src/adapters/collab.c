@@ -448,9 +448,15 @@ static void
 collab_names_request(const Adapter *self, const Json *request, const Json *asked, Json *document)
 {
 	Json	   *session = adapter_member(asked, "/body/context/sessionId");
+	Json	   *id = adapter_noted(self, request, "/native/id");
+	const char *inner = psprintf("%s/correlationId", collab_header(document));
 	bool		is_outer = json_get(document, "/correlationId") != NULL;
 
-	json_put(document, psprintf("%s/correlationId", is_outer ? "" : collab_header(document)), adapter_noted(self, request, "/native/id"));
+	/* an agent may have written it in both places */
+	if (is_outer)
+		json_put(document, "/correlationId", id);
+	if (!is_outer || json_get(document, inner) != NULL)
+		json_put(document, inner, id);
 	if (session != NULL)
 		json_put(document, "/body/context/sessionId", session);
 }

@@ -151,6 +151,7 @@ CREATE TEMP TABLE distant AS SELECT n.name, n.adapter, n.raw, n.place, n.id, s.s
 	('http', '{"headers": {"ce-specversion": "1.0", "ce-id": "far-2", "ce-source": "far", "ce-type": "clutch.task.result"}, "body": {"celsius": 22}}'),
 	('http', '{"headers": {"ce-specversion": "1.0", "ce-id": "far-3", "ce-source": "far", "ce-type": "clutch.task.result", "CE-Subject": "ours"}, "body": {"celsius": 22}}'),
 	('collab', '{"header": {"messageId": "far-4", "type": "RESPONSE", "source": "far", "destination": "analyzer", "correlationId": "ours"}, "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
+	('collab', '{"header": {"messageId": "far-0", "correlationId": "ours"}, "type": "RESPONSE", "correlationId": "ours", "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
 	('collab', '{"header": {"messageId": "far-5"}, "type": "RESPONSE", "correlationId": "ours", "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
 	('collab', '{"messageId": "far-6", "type": "RESPONSE", "body": {"status": "SUCCESS", "result": {"celsius": 22}}}'),
 	('map', '{"id": "far-7", "from": "far", "to": {"agent": "p"}, "payload": {"celsius": 22}, "meta": {"isResult": true, "correlationId": "ours"}}'),
@@ -159,7 +160,7 @@ CREATE TEMP TABLE distant AS SELECT n.name, n.adapter, n.raw, n.place, n.id, s.s
 UPDATE distant n SET task_id = (SELECT r.task_id FROM clutch.ingest(replace(n.raw::text, '"w"', format('"far-%s"', n.adapter))::jsonb, context => jsonb_build_object('agent_id', 'agent:client-' || substring(n.said::text from 'far-(.)'), 'to', 'agent:far-' || n.adapter)) AS r);
 SELECT is((SELECT string_agg(DISTINCT clutch.outbox_done(c.id, c.attempt, 200, response => d.said), ' ') FROM clutch.outbox_claim(100) AS c JOIN clutch.outbox o ON o.id = c.id JOIN distant d ON d.task_id = o.task_id), 'sent', 'endpoints answer in their dialects');
 SELECT is_empty($$SELECT d.name, d.said, r FROM distant d, clutch.reply(d.task_id) AS r WHERE coalesce(r #> d.place, r #> '{headers,ce-subject}', r #> '{headers,CE-Subject}', r #> ('{params,message}' || d.place), r #> d.place[2:2]) IS DISTINCT FROM d.id$$, 'the replies name the requests of the clients');
-SELECT is(count(*) FILTER (WHERE r::text !~ '"ours"' AND r::text ~ 'celsius'), 21::bigint, 'and no longer what the endpoint was sent') FROM distant d, clutch.reply(d.task_id) AS r;
+SELECT is(count(*) FILTER (WHERE r::text !~ '"ours"' AND r::text ~ 'celsius'), 23::bigint, 'and no longer what the endpoint was sent') FROM distant d, clutch.reply(d.task_id) AS r;
 
 -- ------------------------------------------------ a task before and after its end
 CREATE TEMP TABLE seen (name text, task_id text);
