@@ -101,13 +101,18 @@ liveness_watch_from_now(int heartbeat_sec)
 		notify_due(clock_now() + MISSED_BEATS * interval);
 }
 
+/*
+ * The card is read from its row, because the status of the agent has usually
+ * just changed, and with it the registry: to read all of it for each of ten
+ * thousand agents would take quadratic time.
+ */
 static void
 liveness_watch_registered(Slice agent_id)
 {
-	const RosterAgent *agent = roster_look(agent_id);
+	AgentCard	card;
 
-	if (agent != NULL)
-		liveness_watch_from_now(agent->card.heartbeat_sec);
+	if (agent_read_card(agent_id, &card))
+		liveness_watch_from_now(card.heartbeat_sec);
 }
 
 static void
@@ -163,11 +168,7 @@ liveness_beat(Slice agent_id)
 	return at;
 }
 
-/*
- * The card is read from the event, because this very event may have changed
- * the registry; reading all of it for each of ten thousand registrations would
- * take quadratic time.
- */
+/* For the same reason, the card is read from the event if it has one. */
 void
 liveness_follow(const Envelope *envelope, Slice agent_id)
 {
