@@ -10,6 +10,7 @@
 #include "base/text.h"
 
 #include "common/hashfn.h"
+#include "compat.h"		/* varatt.h, from PostgreSQL 16 on */
 #include "lib/stringinfo.h"
 
 int
