@@ -397,7 +397,7 @@ CREATE TABLE clutch.schedule (
 	created_at		timestamptz NOT NULL,
 	CONSTRAINT schedule_pkey PRIMARY KEY (owner, name)
 );
-CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name);
+CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name, owner);
 ALTER TABLE clutch.schedule ALTER COLUMN last_error SET STATISTICS 0;
 
 -- ---------------------------------------------------------- subscriptions

@@ -311,6 +311,8 @@ $$;
 -- Each role has its own names of schedules and subscriptions.
 ALTER TABLE clutch.schedule DROP CONSTRAINT schedule_pkey;
 ALTER TABLE clutch.schedule ADD CONSTRAINT schedule_pkey PRIMARY KEY (owner, name);
+DROP INDEX clutch.schedule_next_at;
+CREATE INDEX schedule_next_at ON clutch.schedule (next_at, name, owner);
 ALTER TABLE clutch.subscription DROP CONSTRAINT subscription_pkey;
 ALTER TABLE clutch.subscription ADD CONSTRAINT subscription_pkey PRIMARY KEY (owner, name);
 -- A publication of all tables needs a replica identity to allow UPDATE and DELETE.

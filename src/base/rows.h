@@ -173,7 +173,7 @@ enum
 	X(CONSEQUENCE, "consequence_pkey") /* no */ \
 	X(EPOCH, "epoch_key")	/* epoch, timeline */ \
 	X(SCHEDULE, "schedule_pkey")	/* owner, name */ \
-	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name */ \
+	X(SCHEDULE_NEXT_AT, "schedule_next_at") /* next_at, name, owner */ \
 	X(SUBSCRIPTION, "subscription_pkey")	/* owner, name */ \
 	X(SUBSCRIPTION_POSITION, "subscription_position_key")	/* owner, name, member, generation DESC */ \
 	X(CHECKPOINT, "checkpoint_pkey")	/* size */ \

@@ -316,8 +316,8 @@ schedule_send_and_move_on(Schedule *s, TimestampTz now)
 typedef struct SchedulePlace
 {
 	TimestampTz next_at;
-	Oid			owner;
 	Slice		name;
+	Oid			owner;
 } SchedulePlace;
 
 /* so many are read at once */
@@ -372,6 +372,12 @@ schedule_read_behind(const SchedulePlace *place, TimestampTz until, SchedulePlac
 
 	if (place->next_at <= until)
 	{
+		/* several roles may have schedules of the same name */
+		rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
+		rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, place->next_at);
+		rows_key_text(&scan, 2, BTEqualStrategyNumber, place->name);
+		rows_key_oid(&scan, 3, BTGreaterStrategyNumber, place->owner);
+		n = schedule_read_places(&scan, places, n, most);
 		rows_begin(&scan, TABLE_SCHEDULE, INDEX_SCHEDULE_NEXT_AT, ROWS_LATEST, RowExclusiveLock);
 		rows_key_timestamp(&scan, 1, BTEqualStrategyNumber, place->next_at);
 		rows_key_text(&scan, 2, BTGreaterStrategyNumber, place->name);
@@ -408,7 +414,11 @@ schedule_try_one(ScheduleTurn *turn, const SchedulePlace *place)
 static bool
 schedule_is_behind(const SchedulePlace *a, const SchedulePlace *b)
 {
-	return a->next_at != b->next_at ? a->next_at > b->next_at : slice_compare(a->name, b->name) > 0;
+	int			names = slice_compare(a->name, b->name);
+
+	if (a->next_at != b->next_at)
+		return a->next_at > b->next_at;
+	return names != 0 ? names > 0 : a->owner > b->owner;
 }
 
 /* Tries those behind turn->at, up to the last place, or all if that is NULL. */
@@ -443,7 +453,7 @@ schedule_keep_place(SchedulePlace *kept, const SchedulePlace *place)
 
 	if (slice_present(kept->name))
 		pfree(unconstify(char *, kept->name.s));
-	*kept = (SchedulePlace) {place->next_at, place->owner, name};
+	*kept = (SchedulePlace) {place->next_at, name, place->owner};
 	MemoryContextSwitchTo(old);
 }
 
@@ -470,7 +480,7 @@ schedule_send_due(int n)
 	schedule_try_behind(&turn, NULL);
 	if (turn.left > 0)
 	{
-		turn.at = (SchedulePlace) {PG_INT64_MIN, InvalidOid, SLICE_OF("")};
+		turn.at = (SchedulePlace) {PG_INT64_MIN, SLICE_OF(""), InvalidOid};
 		schedule_try_behind(&turn, &from);
 	}
 	schedule_keep_place(&stopped_at, &turn.at);
